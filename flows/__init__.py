@@ -1,0 +1,1 @@
+"""When the steps run, and in what order. No logic."""

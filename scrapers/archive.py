@@ -1,0 +1,173 @@
+"""The raw archive: every answer, byte for byte, before anything reads it.
+
+Bodies are stored once each by their SHA-256 (``objects/ab/<sha256>.gz``); a manifest per collection says which bodies, from where,
+when, and how it went (``snapshots/<source>/<observed_at>-<id>.json``). The manifest is written last and by rename, so a kill
+leaves either a whole snapshot or none.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from scrapers.source import MAX_PAGE_BYTES, Page, snapshot_id
+
+SourceKind = Literal["live", "fixture", "archived_page", "dataset", "curated"]
+Outcome = Literal["collected", "failed", "skipped"]
+STAMP = "%Y-%m-%dT%H%M%SZ"
+
+
+class ArchiveError(RuntimeError):
+    """The archive can't be written or read; the message says which file and what to do."""
+
+
+@dataclass(frozen=True)
+class StoredPage:
+    """Where one page of a snapshot came from and which body it had."""
+
+    url: str
+    name: str
+    sha256: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One collection of one source: what was asked, when, and how it went."""
+
+    snapshot_id: str
+    source: str
+    source_kind: SourceKind
+    observed_at: datetime
+    outcome: Outcome
+    reason: str
+    pages: tuple[StoredPage, ...]
+    scope: str = "whole"
+    """``whole``, or what of the source was seen."""
+
+    @property
+    def content_hash(self) -> str:
+        """Hash over the bodies, in page order."""
+        return _content_hash(self.pages)
+
+
+def _content_hash(pages: Sequence[StoredPage]) -> str:
+    return hashlib.sha256("\n".join(f"{page.name} {page.sha256}" for page in pages).encode()).hexdigest()
+
+
+class Archive:
+    """The archive under one folder. Raises ArchiveError on anything the disk refuses."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(
+        self,
+        source: str,
+        pages: Sequence[Page],
+        *,
+        observed_at: datetime,
+        source_kind: SourceKind,
+        outcome: Outcome = "collected",
+        reason: str = "",
+        scope: str = "whole",
+    ) -> Manifest:
+        """Store one collection; storing it again changes nothing. ``observed_at`` is cut to whole seconds, in UTC."""
+        if observed_at.tzinfo is None:
+            raise ValueError("observed_at needs a time zone")
+        observed_at = observed_at.astimezone(UTC).replace(microsecond=0)
+        try:
+            stored = tuple(self._write_body(page) for page in pages)
+            identity = _content_hash(stored) if outcome == "collected" else f"{outcome}: {reason}"
+            manifest = Manifest(
+                snapshot_id(source, observed_at, identity), source, source_kind, observed_at, outcome, reason, stored, scope
+            )
+            path = self._manifest_path(manifest)
+            if not path.exists():
+                _write_whole(path, json.dumps(_to_json(manifest), indent=1).encode())
+        except OSError as error:
+            raise ArchiveError(f"cannot write the archive at {self.root}: {error.strerror or error}") from error
+        return manifest
+
+    def manifests(self, source: str | None = None) -> Iterator[Manifest]:
+        """All collections, oldest first within a source. A damaged manifest raises ArchiveError."""
+        root = self.root / "snapshots"
+        folders = [root / source] if source else sorted(root.iterdir()) if root.is_dir() else []
+        for folder in folders:
+            for path in sorted(folder.glob("*.json")):
+                yield _from_json(path)
+
+    def stored_ids(self) -> dict[str, Path]:
+        """Snapshot id to manifest file, from the file names alone, so that finding what is new opens nothing old."""
+        return {path.stem.rpartition("-")[2]: path for path in sorted((self.root / "snapshots").glob("*/*.json"))}
+
+    def manifest(self, path: Path) -> Manifest:
+        """The manifest kept in one file."""
+        return _from_json(path)
+
+    def pages(self, manifest: Manifest) -> list[Page]:
+        """The bodies of a collection, checked against their hashes."""
+        return [Page(page.url, self._read_body(page), page.name) for page in manifest.pages]
+
+    def _write_body(self, page: Page) -> StoredPage:
+        digest = hashlib.sha256(page.body).hexdigest()
+        path = self._body_path(digest)
+        if not path.exists():
+            _write_whole(path, gzip.compress(page.body, compresslevel=6, mtime=0))
+        return StoredPage(page.url, page.name, digest, len(page.body))
+
+    def _read_body(self, page: StoredPage) -> bytes:
+        path = self._body_path(page.sha256)
+        try:
+            with gzip.open(path) as file:
+                body = file.read(MAX_PAGE_BYTES + 1)
+        except (OSError, EOFError) as error:
+            raise ArchiveError(f"cannot read {path}: {error}; restore it from a back-up") from error
+        if hashlib.sha256(body).hexdigest() != page.sha256:
+            raise ArchiveError(f"{path} does not hold what its name says; restore it from a back-up")
+        return body
+
+    def _body_path(self, digest: str) -> Path:
+        return self.root / "objects" / digest[:2] / f"{digest}.gz"
+
+    def _manifest_path(self, manifest: Manifest) -> Path:
+        stamp = manifest.observed_at.strftime(STAMP)
+        return self.root / "snapshots" / manifest.source / f"{stamp}-{manifest.snapshot_id}.json"
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """All of the file or nothing of it, also across a kill."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def _to_json(manifest: Manifest) -> dict[str, object]:
+    fields = {**vars(manifest), "observed_at": manifest.observed_at.isoformat()}
+    return {**fields, "pages": [vars(page) for page in manifest.pages]}
+
+
+def _from_json(path: Path) -> Manifest:
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        pages = tuple(StoredPage(**page) for page in fields.pop("pages"))
+        observed_at = datetime.fromisoformat(fields.pop("observed_at"))
+        return Manifest(**fields, observed_at=observed_at, pages=pages)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArchiveError(f"cannot read the manifest {path}: {error}") from error

@@ -1,0 +1,1 @@
+"""One module per source: ``SOURCE``, ``parse(pages)`` and, where paging needs it, ``fetch(client)``. Nothing to register."""

@@ -1,0 +1,209 @@
+"""Readers for the shapes that price pages come in: price text, tables, embedded JSON, JSON-LD.
+
+They copy and never guess: what they do not recognise raises PageError, what is a placeholder is None.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
+
+from bs4 import BeautifulSoup, Tag
+
+from scrapers.offer import Offer, Per
+from scrapers.source import READING_ERRORS, Page, PageError, Rejected, one_line
+
+NUMBER = r"\d[\d.,' ]*"
+CURRENCIES = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "Rs.": "INR", "¥": "JPY", "円": "JPY", "R$": "BRL"}
+CODES = "USD|EUR|GBP|INR|JPY|CNY|CHF|BRL|CAD|AUD|SGD|KRW|SEK|PLN"
+UNITS: dict[str, Per] = {
+    "second": "second", "sec": "second", "s": "second",
+    "minute": "minute", "min": "minute",
+    "hour": "hour", "hours": "hour", "hr": "hour", "hrs": "hour", "h": "hour",
+    "day": "day", "d": "day",
+    "month": "month", "months": "month", "mo": "month",
+    "year": "year", "years": "year", "yr": "year",
+}  # fmt: skip
+PLACEHOLDERS = {
+    "", "-", "--", "–", "––", "—", "n/a", "na", "tbd", "tba", "rfq", "custom", "unavailable", "not available", "sold out",
+    "coming soon", "contact us", "contact sales", "contact", "contact for pricing", "get a quote", "on request", "upon request",
+    "price on request", "pre order", "pre-order", "request a quote", "talk to sales", "reserve now", "call us", "inquire",
+}  # fmt: skip
+_EACH = r"(?:gpu|gpus|accelerator|chip|card|[a-z]*\d+[a-z]*)"
+_MONEY = re.compile(
+    rf"""^(?P<floor>from|starting\ (?:at|from)|starts\ (?:at|from)|as\ low\ as)?:?\s*
+    (?P<before>US\$|R\$|Rs\.|[$€£₹¥]|(?:{CODES})\b)?\s*
+    (?P<number>{NUMBER})\s*
+    (?P<after>[$€£₹¥円]|\b(?:{CODES})\b)?\s*
+    (?P<unit>(?:(?:/|per\b)\s*(?:1\s+)?(?:(?P<each>{_EACH})\s*(?:[-/]|per\b)?\s*)?(?P<per>{"|".join(sorted(UNITS, key=len, reverse=True))})?)?)\s*
+    (?:[*†‡¹²³⁴]+)?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True)
+class Money:
+    """One price as printed."""
+
+    amount: Decimal
+    currency: str | None
+    """ISO 4217; None when the text names none."""
+    per: Per | None
+    each: bool
+    """The text says per accelerator."""
+    floor: bool
+    """The text says "from"."""
+    text: str
+
+
+def clean(text: str) -> str:
+    """Text with every kind of space folded to one blank, and zero-width marks, React comments and word joiners gone."""
+    text = re.sub(r"<!--.*?-->|[\u200b-\u200f\u2060\ufeff]", "", text)
+    return " ".join(text.split())
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether the text holds a column without pricing anything."""
+    return clean(text).rstrip("*.:→ ").casefold() in PLACEHOLDERS
+
+
+def number(text: str, decimal_mark: str = ".") -> Decimal:
+    """A plain positive number, with thousands separators in groups of three only.
+
+    ``decimal_mark`` is the page's; the other of ``.`` and ``,`` (and ' or a blank) groups thousands. Raises PageError otherwise.
+    """
+    groups = "[,' ]" if decimal_mark == "." else "[.' ]"
+    mark = re.escape(decimal_mark)
+    text = clean(text)
+    if not re.fullmatch(rf"(?:\d{{1,3}}(?:{groups}\d{{3}})+|\d+)(?:{mark}\d+)?", text):
+        raise PageError(f"not a plain number: {text[:40]!r}")
+    return Decimal(re.sub(groups, "", text).replace(decimal_mark, "."))
+
+
+def money(text: str, decimal_mark: str = ".") -> Money | None:
+    """The one price in the text, or None for a placeholder ("Contact sales", "N/A", a dash).
+
+    Refuses ranges, two prices, and anything with words it does not know: raises PageError.
+    """
+    text = clean(text)
+    if is_placeholder(text):
+        return None
+    # GCP prints "$2 .0000" and Lambda "$ 1,883.40": blanks around the number's parts are layout.
+    joined = re.sub(r"(?<=\d) (?=[.,]\d)", "", text)
+    found = _MONEY.match(joined)
+    if not found:
+        raise PageError(f"not one price: {text[:60]!r}")
+    symbol = found["before"] or found["after"]
+    if found["before"] and found["after"] and CURRENCIES.get(found["before"], found["before"]) != found["after"].upper():
+        raise PageError(f"two currencies in {text[:60]!r}")
+    currency = CURRENCIES.get(symbol, symbol.upper()) if symbol else None
+    per = UNITS[found["per"].casefold()] if found["per"] else None
+    amount = number(found["number"].strip(" '"), decimal_mark)
+    return Money(amount, currency, per, bool(found["each"]), bool(found["floor"]), text)
+
+
+def price(text: str, decimal_mark: str = ".") -> Money | None:
+    """Like ``money``, with zero as a placeholder: nobody rents for nothing."""
+    found = money(text, decimal_mark)
+    return found if found and found.amount > 0 else None
+
+
+def text_of(node: Tag | None) -> str:
+    """The node's visible text; what is struck through is not. Raises PageError when there is no node."""
+    if node is None:
+        raise PageError("a part of the page is missing")
+    return clean(" ".join(s for s in node.find_all(string=True) if not any(p.name in STRUCK for p in s.parents)))
+
+
+STRUCK = {"s", "del", "strike", "script", "style", "template"}
+
+
+def one(node: BeautifulSoup | Tag, selector: str) -> Tag:
+    """The first node of a CSS selector. Raises PageError when there is none."""
+    found = node.select_one(selector)
+    if found is None:
+        raise PageError(f"nothing on the page matches {selector!r}")
+    return found
+
+
+def table_rows(table: Tag) -> list[dict[str, Tag]]:
+    """Rows of a table as header text to cell; the header is the first row that has cells.
+
+    Raises PageError when a row has another number of cells than the header: columns would shift.
+    """
+    rows = [row.find_all(["th", "td"], recursive=False) for row in table.find_all("tr")]
+    rows = [row for row in rows if row]
+    if not rows:
+        raise PageError("a table without rows")
+    header = [text_of(cell) for cell in rows[0]]
+    if len(set(header)) != len(header):
+        raise PageError(f"a table with two columns of one name: {header}")
+    for row in rows[1:]:
+        if len(row) != len(header):
+            raise PageError(f"a row of {len(row)} cells under a header of {len(header)}: {text_of(row[0])!r}")
+    return [dict(zip(header, row, strict=True)) for row in rows[1:]]
+
+
+def json_ld(page: Page) -> Iterator[dict[str, Any]]:
+    """Every JSON-LD object on the page, those inside ``@graph`` one by one."""
+    for script in page.soup.select('script[type="application/ld+json"]'):
+        found = embedded(script.string or "")
+        for item in found if isinstance(found, list) else [found]:
+            yield from item["@graph"] if "@graph" in item else [item]
+
+
+def next_data(page: Page) -> Any:
+    """The JSON that a Next.js page carries in ``#__NEXT_DATA__``. Raises PageError when there is none."""
+    return embedded(one(page.soup, "script#__NEXT_DATA__").string or "")
+
+
+def embedded(text: str) -> Any:
+    """JSON inside a page, numbers exact. Raises PageError when it is not JSON."""
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except ValueError as error:
+        raise PageError(f"embedded JSON does not read: {error}") from None
+
+
+def decimal_of(value: object) -> Decimal:
+    """A JSON number, or a string that is a plain decimal, as an exact Decimal.
+
+    Raises PageError for null, booleans, words, NaN and infinities: none of them is a number that was told.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
+        raise PageError(f"not a number: {value!r}")
+    if isinstance(value, str) and not re.fullmatch(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", value.strip()):
+        raise PageError(f"not a number: {value[:40]!r}")
+    amount = Decimal(value)
+    if not amount.is_finite():
+        raise PageError(f"not a finite number: {value}")
+    return amount
+
+
+def fraction(text: str) -> Decimal:
+    """A count that may be a fraction: ``8``, ``1/4`` (0.25), ``1/6`` (0.166667, six places)."""
+    if found := re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text):
+        if int(found[2]) == 0:
+            raise PageError(f"a fraction over zero: {text!r}")
+        return round(Decimal(found[1]) / Decimal(found[2]), 6)
+    return decimal_of(text)
+
+
+def items(value: object, what: str) -> Sequence[dict[str, Any]]:
+    """A JSON list of objects, as it must be. Raises PageError otherwise; an empty list is an answer."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise PageError(f"{what} is not a list of objects")
+    return cast("Sequence[dict[str, Any]]", value)
+
+
+def each(
+    records: Iterable[dict[str, Any]], key: str, read: Callable[[dict[str, Any]], Iterable[Offer]]
+) -> Iterator[Offer | Rejected]:
+    """The offers of every record; a record that does not read is reported under its ``key`` and the rest go on."""
+    for place, record in enumerate(records):
+        try:
+            yield from list(read(record))
+        except READING_ERRORS as error:
+            yield Rejected(str(record.get(key) or f"record {place}")[:100], one_line(error))

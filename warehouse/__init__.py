@@ -1,0 +1,1 @@
+"""Offers, turned into meaning: names, units, currency, daily prices, training costs."""
