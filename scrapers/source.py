@@ -97,6 +97,17 @@ def _refuse_constant(name: str) -> Decimal:
 
 
 @dataclass(frozen=True)
+class Capture:
+    """What a published history shows of one moment: the pages of one snapshot that someone else collected."""
+
+    observed_at: datetime
+    """When the prices were seen, in UTC."""
+    pages: list[Page]
+    scope: str = "whole"
+    """``whole``, or what of the source was seen."""
+
+
+@dataclass(frozen=True)
 class Source:
     """What is collected, from where, and what is normal about it."""
 
