@@ -198,6 +198,22 @@ def items(value: object, what: str) -> Sequence[dict[str, Any]]:
     return cast("Sequence[dict[str, Any]]", value)
 
 
+def named(value: object, what: str, key: str = "name") -> Sequence[dict[str, Any]]:
+    """A JSON object of objects as records, each with its name there under ``key``. Raises PageError otherwise."""
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
+        raise PageError(f"{what} is not an object of objects")
+    return [{**item, key: name} for name, item in value.items()]
+
+
+def check_month(hourly: Decimal, monthly: Decimal) -> None:
+    """Raises PageError when two prices cannot be of one thing: swapped fields, another unit.
+
+    Providers count a month as 672 to 744 hours; capped and discounted ones have been seen from 570 to 1,363.
+    """
+    if not 400 * hourly <= monthly <= 1500 * hourly:
+        raise PageError(f"{monthly} a month does not go with {hourly} an hour")
+
+
 def each(
     records: Iterable[dict[str, Any]], key: str, read: Callable[[dict[str, Any]], Iterable[Offer]]
 ) -> Iterator[Offer | Rejected]:
