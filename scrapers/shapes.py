@@ -5,7 +5,7 @@ They copy and never guess: what they do not recognise raises PageError, what is 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -110,11 +110,16 @@ def price(text: str, decimal_mark: str = ".") -> Money | None:
     return found if found and found.amount > 0 else None
 
 
-def text_of(node: Tag | None) -> str:
-    """The node's visible text; what is struck through is not. Raises PageError when there is no node."""
+def text_of(node: Tag | None, without: str = "") -> str:
+    """The node's visible text; what is struck through, or matches the CSS selector ``without``, is not.
+
+    Raises PageError when there is no node.
+    """
     if node is None:
         raise PageError("a part of the page is missing")
-    return clean(" ".join(s for s in node.find_all(string=True) if not any(p.name in STRUCK for p in s.parents)))
+    left_out = {id(tag) for tag in node.select(without)} if without else set()
+    strings = node.find_all(string=True)
+    return clean(" ".join(s for s in strings if not any(p.name in STRUCK or id(p) in left_out for p in s.parents)))
 
 
 STRUCK = {"s", "del", "strike", "script", "style", "template"}
@@ -128,22 +133,65 @@ def one(node: BeautifulSoup | Tag, selector: str) -> Tag:
     return found
 
 
-def table_rows(table: Tag) -> list[dict[str, Tag]]:
+def table_rows(table: Tag, header_of: Callable[[Tag], str] = text_of) -> list[dict[str, Tag]]:
     """Rows of a table as header text to cell; the header is the first row that has cells.
 
-    Raises PageError when a row has another number of cells than the header: columns would shift.
+    Of several columns without a header the first counts. Raises PageError when two columns share a name, or when a row
+    has another number of cells than the header: columns would shift.
     """
     rows = [row.find_all(["th", "td"], recursive=False) for row in table.find_all("tr")]
     rows = [row for row in rows if row]
     if not rows:
         raise PageError("a table without rows")
-    header = [text_of(cell) for cell in rows[0]]
-    if len(set(header)) != len(header):
+    header = [header_of(cell) for cell in rows[0]]
+    names = [name for name in header if name]
+    if len(set(names)) != len(names):
         raise PageError(f"a table with two columns of one name: {header}")
     for row in rows[1:]:
         if len(row) != len(header):
             raise PageError(f"a row of {len(row)} cells under a header of {len(header)}: {text_of(row[0])!r}")
-    return [dict(zip(header, row, strict=True)) for row in rows[1:]]
+    return [dict(reversed(list(zip(header, row, strict=True)))) for row in rows[1:]]
+
+
+def text_rows(table: Tag, without: str = "") -> list[dict[str, str]]:
+    """Rows of a table as ``label`` of the header to text of the cell, both without what matches the selector."""
+    rows = table_rows(table, lambda cell: label(text_of(cell, without)))
+    return [{name: text_of(cell, without) for name, cell in row.items()} for row in rows]
+
+
+def label(text: str) -> str:
+    """A column's header as code looks for it: small letters, no footnote marks, no blanks around a slash."""
+    return re.sub(r"\s*/\s*", "/", re.sub(r"[*†‡¹²³⁴]+", "", clean(text)).strip()).casefold()
+
+
+def refuse_unknown_prices(rows: Iterable[Mapping[str, str]], known: Collection[str]) -> None:
+    """Raises PageError when a column of prices has a header that is not ``known``: a renamed one, or a new kind of price."""
+    for row in rows:
+        for name, text in row.items():
+            if name not in known and is_priced(text):
+                raise PageError(f"a column of prices with a header that is not known: {name!r}")
+
+
+def is_priced(text: str) -> bool:
+    """Whether a sign of a currency stands in the text."""
+    return re.search("[$€£₹¥円]", text) is not None
+
+
+def term_days(text: str) -> int:
+    """Days of a term, the shortest of a range: "3-years" 1095, "1 year+" 365, "2 weeks – 1 year" 14, a month 30."""
+    term = r"(\d+)[\s-]*(day|week|month|year)s?"
+    found = re.fullmatch(rf"{term}(?:\s*\+|\s*[-–—]\s*{term})?", clean(text), re.IGNORECASE)
+    if not found:
+        raise PageError(f"not a term: {text[:40]!r}")
+    return int(found[1]) * {"day": 1, "week": 7, "month": 30, "year": 365}[found[2].casefold()]
+
+
+def gigabytes(text: str) -> Decimal:
+    """A size in gigabytes, decimal or binary as printed: "200 GiB" 200, "1.8 TB" 1800, "22 TiB SSD" 22528."""
+    found = re.match(r"([\d.,]+)\s*(GB|GiB|TB|TiB)\b", clean(text))
+    if not found:
+        raise PageError(f"not a size of memory: {text[:40]!r}")
+    return number(found[1]) * {"GB": 1, "GiB": 1, "TB": 1000, "TiB": 1024}[found[2]]
 
 
 def json_ld(page: Page) -> Iterator[dict[str, Any]]:
@@ -180,6 +228,13 @@ def decimal_of(value: object) -> Decimal:
     if not amount.is_finite():
         raise PageError(f"not a finite number: {value}")
     return amount
+
+
+def whole(value: object) -> int:
+    """A JSON integer: a count, an amount in the smallest unit. Raises PageError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise PageError(f"not a whole number: {value!r}")
+    return value
 
 
 def fraction(text: str) -> Decimal:
