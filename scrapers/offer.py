@@ -12,7 +12,7 @@ PricingModel = Literal["on_demand", "spot", "reserved", "flex", "floor"]
 
 Text = Annotated[str, Field(min_length=1, max_length=300)]
 # DECIMAL(18,9) in the warehouse: nine digits before the point, nine after it.
-Price = Annotated[Decimal, Field(gt=0, lt=Decimal("1e9"), allow_inf_nan=False)]
+Price = Annotated[Decimal, Field(ge=Decimal("1e-9"), lt=Decimal("1e9"), allow_inf_nan=False)]
 Amount = Annotated[Decimal, Field(gt=0, lt=Decimal("1e9"), allow_inf_nan=False)]
 
 

@@ -1,5 +1,6 @@
 """What a source is, what its pages are, and how sources are found: by being there."""
 
+import difflib
 import hashlib
 import importlib
 import inspect
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bs4 import BeautifulSoup
 from pydantic import ValidationError
 
-from scrapers import providers
+from scrapers import datasets, providers
 from scrapers.offer import Offer
 
 if TYPE_CHECKING:
@@ -97,6 +98,14 @@ def _refuse_constant(name: str) -> Decimal:
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A part of a source (a region, a page) that did not answer; ``fetch`` yields it in the place of that part's pages."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Capture:
     """What a published history shows of one moment: the pages of one snapshot that someone else collected."""
 
@@ -170,10 +179,10 @@ class Adapter:
         """Whether the module pages through its answers itself."""
         return hasattr(self.module, "fetch")
 
-    def fetch(self, client: "Client") -> Iterator[Page]:
-        """The pages of one snapshot, from the network."""
+    def fetch(self, client: "Client") -> Iterator[Page | Missed]:
+        """The pages of one snapshot, from the network, and what of it did not answer."""
         if self.has_fetch:
-            own: Callable[[Client], Iterable[Page]] = self.module.fetch
+            own: Callable[[Client], Iterable[Page | Missed]] = self.module.fetch
             yield from own(client)
         else:
             yield client.get(self.source.url)
@@ -198,31 +207,36 @@ def one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {text}"
 
 
+def _homes(folder: Path | None = None) -> dict[str, str]:
+    """Source name to the package that holds its module; ``folder`` is searched as well."""
+    if folder is not None and str(folder) not in providers.__path__:
+        providers.__path__.append(str(folder))
+    return {
+        found.name: package.__name__
+        for package in (datasets, providers)
+        for found in pkgutil.iter_modules(package.__path__)
+        if not found.name.startswith("_")
+    }
+
+
 def source_names(folder: Path | None = None) -> list[str]:
     """Names of all source modules, sorted; ``folder`` is searched as well."""
-    _include(folder)
-    return sorted(found.name for found in pkgutil.iter_modules(providers.__path__) if not found.name.startswith("_"))
+    return sorted(_homes(folder))
 
 
 def load(name: str, folder: Path | None = None) -> Adapter:
     """The source of that name. Raises UnknownSourceError, naming near ones."""
-    if name not in (names := source_names(folder)):
-        import difflib
-
-        near = difflib.get_close_matches(name, names, n=3) or names[:8]
+    homes = _homes(folder)
+    if name not in homes:
+        near = difflib.get_close_matches(name, homes, n=3) or sorted(homes)[:8]
         raise UnknownSourceError(f"no source {name!r}; there is {', '.join(near)} (all: gpuledger sources)")
-    module = importlib.import_module(f"{providers.__name__}.{name}")
+    module = importlib.import_module(f"{homes[name]}.{name}")
     return Adapter(name, module.SOURCE, module)
 
 
 def load_all(folder: Path | None = None) -> list[Adapter]:
     """Every source there is."""
     return [load(name) for name in source_names(folder)]
-
-
-def _include(folder: Path | None) -> None:
-    if folder is not None and str(folder) not in providers.__path__:
-        providers.__path__.append(str(folder))
 
 
 def snapshot_id(source: str, observed_at: datetime, content_hash: str) -> str:

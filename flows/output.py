@@ -1,0 +1,99 @@
+"""What the command prints: data on stdout as a table, CSV or JSON lines; everything else on stderr."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def say(text: str) -> None:
+    """A line for the person watching."""
+    print(text, file=sys.stderr)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: numbers as numbers, times in ISO 8601 UTC."""
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    if isinstance(value, date | UUID):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def print_json(rows: Iterable[dict[str, Any]]) -> None:
+    """One JSON object a line. NaN and infinities, which JSON has not, become null."""
+    for row in rows:
+        print(json.dumps(_finite(plain(row)), ensure_ascii=False))
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if isinstance(value, float) and value - value != 0 else value for key, value in row.items()}
+
+
+def print_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -> None:
+    """Rows in the form asked for."""
+    if form is Format.JSON:
+        print_json(dict(zip(names, row, strict=True)) for row in rows)
+    elif form is Format.CSV:
+        _print_csv(names, rows)
+    else:
+        _print_table(names, rows)
+
+
+def _print_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+
+
+def _cell(value: Any) -> Any:
+    """A CSV cell that no spreadsheet takes for a formula."""
+    told = plain(value)
+    if isinstance(told, list | dict):
+        told = json.dumps(told, ensure_ascii=False)
+    if isinstance(told, str) and told[:1] in "=+-@\t\r" and told:
+        return f"'{told}"
+    return told
+
+
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    cells = [[_text(value) for value in row] for row in rows]
+    widths = [max([len(name), *(len(row[place]) for row in cells)]) for place, name in enumerate(names)]
+    right = [bool(rows) and all(isinstance(row[place], int | float | Decimal | None) for row in rows) for place in range(len(names))]
+    for line in [list(names), ["-" * width for width in widths], *cells]:
+        print("  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip())
+
+
+def _text(value: Any) -> str:
+    """A table cell without control characters, so that nothing from outside steers the terminal."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, float):
+        return f"{value:,.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(item) for item in value)
+    return "".join(c if c.isprintable() else "?" for c in str(plain(value)))

@@ -1,0 +1,119 @@
+"""The steps as plain functions: what ``gpuledger``'s commands call directly and the Prefect flows put in order."""
+
+import importlib.resources
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from scrapers import collect as collector
+from scrapers.archive import Archive, Manifest, SourceKind
+from scrapers.datasets import list_prices
+from scrapers.source import Adapter, Page, load_all
+from scrapers.source import load as load_source
+from warehouse import build as builder
+from warehouse import database, load, rates
+
+CURATED = "list_prices"
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one collection of one source fared: ``ok``, ``partial``, ``empty``, ``failed``, ``skipped`` or ``withheld``, and why."""
+
+    source: str
+    status: str
+    reason: str
+    offers: int
+    observed_at: datetime
+
+    @property
+    def is_good(self) -> bool:
+        """Its offers count."""
+        return self.status in {"ok", "partial"}
+
+
+def archive() -> Archive:
+    """The raw archive of this installation."""
+    return Archive(database.archive_dir())
+
+
+def live_sources(names: Iterable[str] = ()) -> list[Adapter]:
+    """The sources named, or all that are read from the network. Raises UnknownSourceError."""
+    chosen = [load_source(name) for name in names] or load_all()
+    return [one for one in chosen if one.source.kind in {"api", "page"}]
+
+
+def collect_live(adapter: Adapter) -> Manifest:
+    """One live collection of one source into the archive; never raises for what the source does."""
+    from scrapers.fetch import Client
+
+    return collector.from_network(adapter, archive(), lambda: Client(adapter.name), database.now)
+
+
+def collect_rates() -> Manifest:
+    """Today's exchange rates into the archive."""
+    from scrapers import exchange_rates
+    from scrapers.fetch import Client
+
+    return collector.pages_from_network(rates.SOURCE, exchange_rates.fetch, archive(), lambda: Client(rates.SOURCE), database.now)
+
+
+def collect_fixtures(names: Iterable[str] = ()) -> list[Manifest]:
+    """The recorded fixtures of the sources named, or of all, into the archive. Raises NoFixturesError."""
+    chosen = list(names) or [*(one.name for one in live_sources()), rates.SOURCE]
+    return [manifest for name in chosen for manifest in collector.from_fixtures(name, archive())]
+
+
+def collect_curated() -> list[Manifest]:
+    """The dated list prices kept in the reference rows, into the archive."""
+    file = importlib.resources.files("warehouse").joinpath("reference", f"{CURATED}.csv")
+    with importlib.resources.as_file(file) as path:
+        return collector.from_captures(CURATED, list_prices.captures(path), archive(), curated=True)
+
+
+def take_in(source: str, files: Iterable[Path], observed_at: datetime, source_kind: SourceKind) -> Manifest:
+    """Saved pages into the archive, as if collected then. Raises UnknownSourceError, OSError."""
+    load_source(source)
+    pages = [Page(f"file:{path.name}", path.read_bytes(), path.name) for path in files]
+    return archive().write(source, pages, observed_at=observed_at, source_kind=source_kind)
+
+
+def load_archive(progress: Progress | None = None) -> list[Outcome]:
+    """Everything archived that the warehouse does not have yet. Raises WarehouseError when another process is writing."""
+    with database.writer_lock(wait_seconds=60), database.connect_working() as connection:
+        loaded = load.load_new(connection, archive(), progress)
+        withheld = dict(
+            connection.execute(
+                """
+                SELECT snapshot_id, arg_max(reason, load_number)
+                FROM raw.verdicts
+                GROUP BY snapshot_id
+                HAVING arg_max(verdict, load_number) = 'withheld'
+                """
+            ).fetchall()
+        )
+    return [_outcome(one, withheld) for one in loaded]
+
+
+def _outcome(one: load.Loaded, withheld: dict[str, str]) -> Outcome:
+    status, reason = one.status, one.reason
+    if one.manifest.snapshot_id in withheld:
+        status = "empty" if status == "empty" else "withheld"
+        reason = withheld[one.manifest.snapshot_id]
+    return Outcome(one.manifest.source, status, reason, len(one.parsed.offers), one.manifest.observed_at)
+
+
+def build(*, full: bool = False, progress: Progress | None = None) -> builder.Built | None:
+    """Bring the models up to date and publish; None when nothing was new. A failed check publishes nothing.
+
+    Raises CheckError and WarehouseError.
+    """
+    with database.writer_lock(wait_seconds=60):
+        with database.connect_working() as connection:
+            built = builder.build(connection, full=full, progress=progress)
+            connection.execute("CHECKPOINT")
+        if built is not None or not database.published_file().exists():
+            database.publish()
+    return built

@@ -1,0 +1,100 @@
+"""Collects one source into the raw archive: from the network, from recorded fixtures, or from a file of captures."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapers.archive import STAMP, Archive, Manifest, Outcome, SourceKind
+from scrapers.source import Adapter, Capture, Missed, Page, one_line
+
+if TYPE_CHECKING:
+    from scrapers.fetch import Client
+
+EXPECTED = "offers.json"
+"""What a fixture's pages must parse to; not a page itself."""
+
+
+class NoFixturesError(FileNotFoundError):
+    """There is no folder of fixtures."""
+
+
+def fixtures_dir() -> Path:
+    """Where the recorded fixtures are: ``GPULEDGER_FIXTURES``, else ``tests/fixtures`` of this checkout.
+
+    Raises NoFixturesError: an installed program carries none.
+    """
+    told = os.environ.get("GPULEDGER_FIXTURES")
+    folder = Path(told) if told else Path(__file__).parent.parent / "tests" / "fixtures"
+    if not folder.is_dir():
+        raise NoFixturesError(f"no fixtures at {folder}; run from a clone, or set GPULEDGER_FIXTURES to its tests/fixtures")
+    return folder
+
+
+def from_network(adapter: Adapter, archive: Archive, client: Callable[[], "Client"], now: Callable[[], datetime]) -> Manifest:
+    """One live collection of a source of offers."""
+    return pages_from_network(adapter.name, adapter.fetch, archive, client, now)
+
+
+def pages_from_network(
+    name: str,
+    fetch: Callable[["Client"], Iterable[Page | Missed]],
+    archive: Archive,
+    client: Callable[[], "Client"],
+    now: Callable[[], datetime],
+) -> Manifest:
+    """One live collection. What goes wrong is archived with its reason, so that one source never stops another.
+
+    Raises ArchiveError only.
+    """
+    observed_at = now()
+    pages, scope, outcome, reason = _fetched(fetch, client)
+    return archive.write(name, pages, observed_at=observed_at, source_kind="live", outcome=outcome, reason=reason, scope=scope)
+
+
+def _fetched(
+    fetch: Callable[["Client"], Iterable[Page | Missed]], client: Callable[[], "Client"]
+) -> tuple[list[Page], str, Outcome, str]:
+    """Pages, scope, outcome and reason of one collection."""
+    from scrapers.fetch import FetchError, MissingKeyError
+
+    try:
+        with client() as session:
+            answers = list(fetch(session))
+    except MissingKeyError as error:
+        return [], "whole", "skipped", str(error)
+    except FetchError as error:
+        return [], "whole", "failed", str(error)
+    except Exception as error:  # noqa: BLE001  # the one place: whatever a source does, the others go on
+        return [], "whole", "failed", one_line(error)
+    pages = [one for one in answers if isinstance(one, Page)]
+    missed = "; ".join(f"{one.part}: {one.reason}" for one in answers if isinstance(one, Missed))
+    if not pages:
+        return [], "whole", "failed", missed or "no answer"
+    return pages, f"all but {missed}"[:500] if missed else "whole", "collected", ""
+
+
+def from_fixtures(name: str, archive: Archive) -> list[Manifest]:
+    """Every recorded fixture of a source, at the time in its folder's name; none where it has no fixtures."""
+    folder = fixtures_dir() / name
+    manifests = []
+    for stamped in sorted(folder.iterdir()) if folder.is_dir() else []:
+        observed_at = datetime.strptime(stamped.name, STAMP).replace(tzinfo=UTC)
+        pages = [Page(f"fixture:{name}/{path.name}", path.read_bytes(), path.name) for path in fixture_files(stamped)]
+        manifests.append(archive.write(name, pages, observed_at=observed_at, source_kind="fixture"))
+    return manifests
+
+
+def fixture_files(folder: Path) -> Iterator[Path]:
+    """The pages of one fixture, in name order."""
+    return (path for path in sorted(folder.iterdir()) if path.is_file() and path.name != EXPECTED)
+
+
+def from_captures(name: str, captures: Iterable[Capture], archive: Archive, *, curated: bool) -> list[Manifest]:
+    """Every capture of a published history."""
+    kind: SourceKind = "curated" if curated else "dataset"
+    return [
+        archive.write(name, capture.pages, observed_at=capture.observed_at, source_kind=kind, scope=capture.scope)
+        for capture in captures
+    ]

@@ -1,0 +1,241 @@
+"""Runs the models in order of dependency, only the days that something new reaches, then the checks; all of it or nothing.
+
+An incremental build equals a full one, row for row: whatever could change an older day puts that day among the days to build.
+"""
+
+import hashlib
+import importlib.metadata
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from warehouse import database, names, parts, rates, reference
+from warehouse.database import Connection
+from warehouse.model import Model, all_checks, all_models
+
+Progress = Callable[[int, int], None]
+
+
+class CheckError(RuntimeError):
+    """A check found rows; nothing was changed and the last good published copy stands."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What one build did."""
+
+    build_id: str
+    first_day: date | None
+    last_day: date | None
+    days_built: int
+    is_full: bool
+    unknown_names: tuple[str, ...]
+
+
+_BUILDS = """
+CREATE TABLE IF NOT EXISTS builds (
+    build_id VARCHAR NOT NULL, built_at TIMESTAMPTZ NOT NULL, code_version VARCHAR NOT NULL, models_hash VARCHAR NOT NULL,
+    reference_hash VARCHAR NOT NULL, load_number BIGINT NOT NULL, is_full BOOLEAN NOT NULL, first_day DATE, last_day DATE,
+    days_built INTEGER NOT NULL, rows_changed BIGINT NOT NULL
+)
+"""
+_BUILD_COMMENTS = {
+    "": "One row per build: what someone cites.",
+    "build_id": "Identity of the build, printed by reports and exports.",
+    "built_at": "When, UTC.",
+    "code_version": "Version of the program.",
+    "models_hash": "Hash over the models and the reading of names.",
+    "reference_hash": "Hash over the reference rows.",
+    "load_number": "Newest load that it saw.",
+    "is_full": "Everything was made anew.",
+    "first_day": "First day in the ledger.",
+    "last_day": "Last day in the ledger: that of the newest good snapshot.",
+    "days_built": "Days made anew.",
+    "rows_changed": "Rows written to the stored tables.",
+}
+
+
+def build(connection: Connection, *, full: bool = False, progress: Progress | None = None) -> Built | None:
+    """Bring the models up to what is loaded; None when nothing is new.
+
+    Raises CheckError, with nothing changed, when a check of this build finds rows.
+    """
+    rates.load_history(connection)
+    connection.execute(_BUILDS)
+    models_hash, reference_hash, load_number = _models_hash(), reference.reference_hash(), _newest_load(connection)
+    last = connection.execute(
+        "SELECT models_hash, reference_hash, load_number, first_day, last_day FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
+    ).fetchone()
+    full = full or last is None or tuple(last[:2]) != (models_hash, reference_hash)
+    if not full and last is not None and last[2] == load_number:
+        return None
+    with database.transaction(connection):
+        if full:
+            reference.load(connection)
+        parts.name_texts(connection, again=full)
+        first_day, last_day = _ledger_days(connection)
+        from_day = first_day
+        if last is None or first_day is None or last_day is None or last[3] is None or first_day > last[3] or last_day < last[4]:
+            full = True  # a first or newest day that was rejected since takes its rows with it
+        elif not full:
+            from_day = min(max(_first_touched(connection, last[2], last[4]), first_day), last_day)
+        _fill_days_to_build(connection, from_day, last_day)
+        rows_changed = _run_models(connection, full=full, progress=progress)
+        [(days_built,)] = connection.execute("SELECT count(*) FROM days_to_build").fetchall()
+        build_id = uuid.uuid4().hex[:12]
+        connection.execute(
+            "INSERT INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                build_id, database.now(), importlib.metadata.version("gpu-ledger"), models_hash, reference_hash, load_number, full,
+                first_day, last_day, days_built, rows_changed,
+            ],
+        )  # fmt: skip
+        _comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
+        _check(connection)
+        unknown = connection.execute(
+            "SELECT DISTINCT provider || ': ' || accelerator_name FROM staging.offer_texts WHERE accelerator IS NULL ORDER BY 1"
+        ).fetchall()
+        for model in all_models():
+            if model.partition == "transient":
+                connection.execute(f"DROP TABLE {model.name}")
+        connection.execute("DROP TABLE days_to_build")
+    return Built(build_id, first_day, last_day, days_built, full, tuple(row[0] for row in unknown))
+
+
+def run_views(connection: Connection, models: list[Model]) -> None:
+    """Make the models given, for the days in ``days_to_build``; stored tables are made whole. For a warehouse in memory."""
+    for model in models:
+        _run_model(connection, model, full=True)
+
+
+def _run_models(connection: Connection, *, full: bool, progress: Progress | None) -> int:
+    models = all_models()
+    rows_changed = 0
+    for done, model in enumerate(models, start=1):
+        rows_changed += _run_model(connection, model, full=full)
+        if progress:
+            progress(done, len(models))
+    return rows_changed
+
+
+def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
+    """Make or refresh one model; returns the rows written to it."""
+    if model.partition == "view":
+        connection.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
+        _comment(connection, "VIEW", model.name, model.comment, model.columns)
+        return 0
+    if model.partition == "transient":
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
+        return 0
+    if full or model.partition == "none":
+        connection.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
+        _comment(connection, "TABLE", model.name, model.comment, model.columns)
+        [(written,)] = connection.execute(f"SELECT count(*) FROM {model.name}").fetchall()
+        return int(written)
+    connection.execute(f"DELETE FROM {model.name} WHERE day IN (SELECT day FROM days_to_build)")
+    [(written,)] = connection.execute(f"INSERT INTO {model.name} BY NAME {model.sql}").fetchall()
+    return int(written)
+
+
+def _comment(connection: Connection, kind: str, name: str, comment: str, columns: dict[str, str]) -> None:
+    statements = [f"COMMENT ON {kind} {name} IS {_literal(comment)}"]
+    statements += [f"COMMENT ON COLUMN {name}.{column} IS {_literal(text)}" for column, text in columns.items()]
+    connection.execute(";\n".join(statements))
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _check(connection: Connection) -> None:
+    for name, sql in all_checks().items():
+        if found := connection.execute(sql).fetchmany(3):
+            raise CheckError(f"check {name} found rows, so nothing was changed; the first: {found[0]}")
+
+
+def _newest_load(connection: Connection) -> int:
+    [(number,)] = connection.execute(
+        """
+        SELECT coalesce(max(load_number), 0)
+        FROM (
+            SELECT load_number FROM raw.snapshots
+            UNION ALL SELECT load_number FROM raw.verdicts
+            UNION ALL SELECT load_number FROM raw.exchange_rates
+        )
+        """
+    ).fetchall()
+    return int(number)
+
+
+def _ledger_days(connection: Connection) -> tuple[date | None, date | None]:
+    """First and last day with a good snapshot."""
+    snapshots = next(model for model in all_models() if model.name == "staging.snapshots")
+    _run_model(connection, snapshots, full=True)
+    [(first_day, last_day)] = connection.execute(
+        "SELECT min(observed_day), max(observed_day) FROM staging.snapshots WHERE is_good"
+    ).fetchall()
+    return first_day, last_day
+
+
+def _fill_days_to_build(connection: Connection, from_day: date | None, last_day: date | None) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE days_to_build (day DATE NOT NULL)")
+    if from_day is not None and last_day is not None:
+        connection.execute(
+            "INSERT INTO days_to_build"
+            " SELECT CAST(day AS DATE) FROM generate_series(?::TIMESTAMP, ?::TIMESTAMP, INTERVAL 1 DAY) AS s(day)",
+            [from_day, last_day],
+        )
+
+
+def _first_touched(connection: Connection, load_number: int, last_day: date) -> date:
+    """The first day that anything after ``load_number`` reaches.
+
+    A snapshot reaches from its own day on, and back to the sighting before it, since an equal price fills a hyperscaler's gap; a source's
+    first good live snapshot reaches from its first fixture, which leaves then. A rate reaches from its own day on.
+    """
+    [(first,)] = connection.execute(
+        """
+        WITH changed AS (
+            SELECT DISTINCT source, observed_day, source_kind, is_whole
+            FROM raw.snapshots
+            WHERE load_number > $load_number
+                OR snapshot_id IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
+        ),
+        reach AS (
+            SELECT observed_day AS day FROM changed
+            UNION ALL
+            SELECT coalesce(
+                max(s.observed_day) FILTER (WHERE s.is_whole AND s.observed_day < c.observed_day),
+                CASE WHEN NOT c.is_whole THEN min(s.observed_day) END
+            )
+            FROM changed AS c
+            JOIN staging.snapshots AS s ON s.source = c.source AND s.is_good
+            GROUP BY c.source, c.observed_day, c.is_whole
+            UNION ALL
+            SELECT min(s.observed_day)
+            FROM changed AS c
+            JOIN raw.snapshots AS s ON s.source = c.source AND s.source_kind = 'fixture'
+            WHERE c.source_kind = 'live'
+            UNION ALL
+            SELECT min(day) FROM raw.exchange_rates WHERE load_number > $load_number
+            UNION ALL
+            SELECT $last_day + 1
+        )
+        SELECT min(day) FROM reach
+        """,
+        {"load_number": load_number, "last_day": last_day},
+    ).fetchall()
+    assert isinstance(first, date)  # the last branch always gives a row
+    return first
+
+
+def _models_hash() -> str:
+    digest = hashlib.sha256()
+    for model in all_models():
+        digest.update(f"{model.name} {model.partition} {model.sql}".encode())
+    for path in sorted(Path(names.__file__).parent.glob("*.py")):
+        if path.stem in {"names", "instance_types", "parts"}:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

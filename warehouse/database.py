@@ -1,0 +1,248 @@
+"""Opens the warehouse: the only file that knows where it is and which engine it is, and holds the writer's lock.
+
+An open connection of any kind keeps every other process out of a DuckDB file, so the working file is opened late and closed early, and
+people read the published copy, which is swapped in whole by rename.
+"""
+
+import contextlib
+import fcntl
+import importlib.resources
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+Connection = duckdb.DuckDBPyConnection
+# The oldest storage that DuckDB 1.4, 1.5 and 2.0 all read.
+STORAGE_VERSION = "v1.4.0"
+LOCK_WAIT_SECONDS = 2.0
+
+
+class WarehouseError(RuntimeError):
+    """The warehouse can't be used; the message says why and what to do."""
+
+
+class NothingPublishedError(WarehouseError):
+    """No published copy yet."""
+
+
+def data_dir() -> Path:
+    """Where archive, warehouse, published copy and site live: ``GPULEDGER_DATA``, else ``data`` here."""
+    return Path(os.environ.get("GPULEDGER_DATA") or "data").expanduser().absolute()
+
+
+def archive_dir() -> Path:
+    """The raw archive."""
+    return data_dir() / "archive"
+
+
+def working_file() -> Path:
+    """The writer's file."""
+    return data_dir() / "warehouse.duckdb"
+
+
+def published_file() -> Path:
+    """Everyone else's file."""
+    return data_dir() / "published" / "gpuledger.duckdb"
+
+
+def site_dir() -> Path:
+    """The report."""
+    return data_dir() / "site"
+
+
+def now() -> datetime:
+    """The present, for ages: ``GPULEDGER_NOW`` (ISO 8601) if set. Raises WarehouseError when that is not a time."""
+    told = os.environ.get("GPULEDGER_NOW")
+    if not told:
+        return datetime.now(UTC)
+    try:
+        moment = datetime.fromisoformat(told)
+    except ValueError:
+        raise WarehouseError(f"GPULEDGER_NOW is not an ISO 8601 time: {told!r}") from None
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
+
+
+@contextlib.contextmanager
+def writer_lock(wait_seconds: float = 0.0) -> Iterator[None]:
+    """Held by the one process that writes; released by the system when that process dies.
+
+    Raises WarehouseError when another process holds it for longer than ``wait_seconds``.
+    """
+    path = data_dir() / "warehouse.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+", encoding="ascii")
+    except OSError as error:
+        raise WarehouseError(f"cannot write to {path.parent}: {error.strerror}; set GPULEDGER_DATA to a folder of yours") from None
+    with file:
+        deadline = time.monotonic() + wait_seconds
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() >= deadline:
+                    raise WarehouseError(_held_by(path)) from None
+                time.sleep(0.1)
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _held_by(path: Path) -> str:
+    holder = path.read_text(encoding="ascii").strip()
+    who = f"process {holder}" if holder else "another process"
+    return f"{who} is writing to the warehouse; wait for it to end and run this again"
+
+
+def connect_working(*, read_only: bool = False) -> Connection:
+    """The working file. Writers hold ``writer_lock`` around this; the file is made where there is none.
+
+    Raises WarehouseError when it is locked for longer than two seconds, damaged, or of a newer schema.
+    """
+    path = working_file()
+    if not path.exists():
+        if read_only:
+            raise WarehouseError(f"there is no warehouse at {path}; make one with: gpuledger run --fixtures")
+        _create(path)
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
+    while True:
+        try:
+            connection = duckdb.connect(str(path), read_only=read_only)
+            break
+        except duckdb.IOException as error:
+            if "lock" not in str(error):
+                raise WarehouseError(_unreadable(path, error)) from None
+            if time.monotonic() >= deadline:
+                raise WarehouseError(f"{path} is open in another program; close it there and run this again") from None
+            time.sleep(0.05)
+        except duckdb.Error as error:
+            raise WarehouseError(_unreadable(path, error)) from None
+    connection.execute("SET TimeZone = 'UTC'")
+    if not read_only:
+        _migrate(connection)
+    return connection
+
+
+def connect_published() -> Connection:
+    """The published copy, read-only. Raises NothingPublishedError when there is none, WarehouseError when it is damaged."""
+    path = published_file()
+    if not path.exists():
+        raise NothingPublishedError(f"nothing is published at {path} yet; make it with: gpuledger run --fixtures")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        raise WarehouseError(_unreadable(path, error)) from None
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def connect_memory() -> Connection:
+    """A warehouse in memory, empty, with the same schema; for looking at pages without storing them."""
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    _migrate(connection)
+    return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of what runs inside, or nothing of it."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextlib.contextmanager
+def registered(connection: Connection, tables: Mapping[str, pa.Table]) -> Iterator[None]:
+    """Arrow tables that SQL finds by these names while inside."""
+    for name, table in tables.items():
+        connection.register(name, table)
+    try:
+        yield
+    finally:
+        for name in tables:
+            connection.unregister(name)
+
+
+def next_load_number(connection: Connection) -> int:
+    """The number by which one transaction's facts are told apart from older ones."""
+    [(number,)] = connection.execute("SELECT nextval('raw.load_numbers')").fetchall()
+    return int(number)
+
+
+def publish() -> Path:
+    """Copy the working file, closed by now, and swap the copy in by rename: readers see the old whole or the new whole."""
+    target = published_file()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")
+        os.close(handle)
+        try:
+            shutil.copyfile(working_file(), temporary)
+            with Path(temporary).open("rb+") as file:
+                os.fsync(file.fileno())
+            Path(temporary).chmod(0o644)
+            Path(temporary).replace(target)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                Path(temporary).unlink()
+    except OSError as error:
+        raise WarehouseError(f"cannot publish to {target}: {error.strerror}; the last good copy stands") from None
+    return target
+
+
+def _create(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH '{_quoted(path)}' AS fresh (STORAGE_VERSION '{STORAGE_VERSION}')")
+            connection.execute("DETACH fresh")
+    except (OSError, duckdb.Error) as error:
+        raise WarehouseError(f"cannot make a warehouse at {path}: {_one_line(error)}") from None
+
+
+def _migrate(connection: Connection) -> None:
+    """Bring the schema forward, one numbered file at a time; never back."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL, migration VARCHAR NOT NULL)"
+    )
+    found = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
+    version = int(found[0]) if found else 0
+    scripts = sorted(
+        (item for item in importlib.resources.files("warehouse").joinpath("migrations").iterdir() if item.name.endswith(".sql")),
+        key=lambda item: item.name,
+    )
+    newest = int(scripts[-1].name[:4])
+    if version > newest:
+        raise WarehouseError(f"the warehouse has schema {version}, this program knows {newest}; upgrade the program")
+    for script in scripts[version:]:
+        connection.execute("BEGIN")
+        connection.execute(script.read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO schema_version VALUES (?, ?, ?)", [int(script.name[:4]), now(), script.name])
+        connection.execute("COMMIT")
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    return f"{path} does not open as a DuckDB file ({_one_line(error)}); restore it from a back-up, or move it away and run again"

@@ -1,0 +1,268 @@
+"""Archived collections to ``raw.*``: append-only, in bulk, the same whatever is loaded twice or in whatever order."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from scrapers.archive import Archive, Manifest
+from scrapers.offer import Offer
+from scrapers.source import Adapter, PageError, Parsed, Rejected, UnknownSourceError
+from scrapers.source import load as load_source
+from warehouse import database, rates, verdicts
+from warehouse.database import Connection
+
+# Facts of one transaction: enough to be quick in bulk, few enough to be short.
+OFFERS_PER_TRANSACTION = 100_000
+
+_AMOUNT = pa.decimal128(18, 9)
+_WORDS = {
+    "sku": pa.string(), "accelerator_name": pa.string(), "accelerator_count": _AMOUNT, "memory_gb": _AMOUNT,
+    "memory_scope": pa.string(), "currency": pa.string(), "per": pa.string(), "price_scope": pa.string(),
+    "pricing_model": pa.string(), "commitment_days": pa.int32(), "tier": pa.string(), "region": pa.string(),
+    "zone": pa.string(), "minimum_accelerators": _AMOUNT, "minimum_days": pa.int32(), "upfront": _AMOUNT, "tax": pa.string(),
+    "vcpus": _AMOUNT, "ram_gb": _AMOUNT, "storage_gb": _AMOUNT, "interconnect": pa.string(), "effective_at": pa.date32(),
+}  # fmt: skip
+_FACTS = {"price": _AMOUNT, "price_text": pa.string(), "available": pa.bool_(), "quantity": pa.int32()}
+_NANO = Decimal("1e-9")
+
+OFFER_SCHEMA = pa.schema(
+    {"snapshot_id": pa.string(), "ordinal": pa.int32(), "source": pa.string(), "provider": pa.string(), **_WORDS, **_FACTS}
+)
+SNAPSHOT_SCHEMA = pa.schema(
+    {
+        "snapshot_id": pa.string(), "parser_version": pa.string(), "source": pa.string(), "provider": pa.string(),
+        "source_kind": pa.string(), "scope": pa.string(), "observed_at": pa.timestamp("us", tz="UTC"), "content_hash": pa.string(),
+        "urls": pa.list_(pa.string()), "status": pa.string(), "reason": pa.string(), "offers": pa.int32(), "rejected": pa.int32(),
+        "is_whole": pa.bool_(), "is_unproven": pa.bool_(),
+    }
+)  # fmt: skip
+REJECTED_SCHEMA = pa.schema({"snapshot_id": pa.string(), "record": pa.string(), "reason": pa.string()})
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """How one collection fared: ``ok``, ``partial``, ``empty``, ``failed`` or ``skipped``, and why."""
+
+    manifest: Manifest
+    provider: str
+    parser_version: str
+    status: str
+    reason: str
+    is_whole: bool
+    is_unproven: bool
+    parsed: Parsed
+    rates: pa.Table | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The row of ``raw.snapshots`` but for what the warehouse adds."""
+        own = {name: getattr(self, name) for name in ("provider", "parser_version", "status", "reason", "is_whole", "is_unproven")}
+        of_manifest = {
+            name: getattr(self.manifest, name) for name in ("snapshot_id", "source", "source_kind", "scope", "observed_at", "content_hash")
+        }
+        counts = {"offers": len(self.parsed.offers), "rejected": len(self.parsed.rejected)}
+        return {**own, **of_manifest, **counts, "urls": sorted({page.url for page in self.manifest.pages})}
+
+
+def load_new(connection: Connection, archive: Archive, progress: Callable[[int, int], None] | None = None) -> list[Loaded]:
+    """Load every archived collection that the warehouse does not have; oldest first.
+
+    ``progress`` is told how many are done of how many. Raises ArchiveError when the archive can't be read.
+    """
+    known = {row[0] for row in connection.execute("SELECT DISTINCT snapshot_id FROM raw.snapshots").fetchall()}
+    new = [archive.manifest(path) for stored, path in archive.stored_ids().items() if stored not in known]
+    new.sort(key=lambda manifest: (manifest.observed_at, manifest.snapshot_id))
+    loaded: list[Loaded] = []
+    for batch in _batches(_read(archive, manifest) for manifest in new):
+        _write(connection, batch)
+        loaded += batch
+        if progress:
+            progress(len(loaded), len(new))
+    return loaded
+
+
+def read(adapter: Adapter, manifest: Manifest, parse: Callable[[], Parsed]) -> Loaded:
+    """What one collection says, or why it says nothing."""
+    parsed, reason = Parsed([], []), manifest.reason
+    status: str = manifest.outcome
+    if manifest.outcome == "collected":
+        try:
+            parsed = parse()
+            status, reason = _status(parsed, manifest)
+        except PageError as error:
+            status, reason = "failed", str(error)
+    is_whole = status == "ok" and adapter.source.whole and manifest.source_kind in {"live", "archived_page", "dataset"}
+    return Loaded(
+        manifest, adapter.source.provider, adapter.parser_version, status, reason, is_whole, adapter.source.unproven, parsed
+    )
+
+
+def _status(parsed: Parsed, manifest: Manifest) -> tuple[str, str]:
+    if not parsed.offers:
+        return "empty", "the page was read and lists no offer"
+    if parsed.rejected:
+        first: Rejected = parsed.rejected[0]
+        return "partial", f"{len(parsed.rejected)} records do not read, first {first.record}: {first.reason}"
+    if manifest.source_kind == "live" and manifest.scope != "whole":
+        return "partial", manifest.scope
+    return "ok", ""
+
+
+def _read(archive: Archive, manifest: Manifest) -> Loaded:
+    if manifest.source == rates.SOURCE:
+        return _read_rates(archive, manifest)
+    try:
+        adapter = load_source(manifest.source)
+    except UnknownSourceError as error:
+        return _without_offers(manifest, manifest.source, "failed", str(error))
+    return read(adapter, manifest, lambda: adapter.parse(archive.pages(manifest)))
+
+
+def _read_rates(archive: Archive, manifest: Manifest) -> Loaded:
+    if manifest.outcome != "collected":
+        return _without_offers(manifest, "ecb", manifest.outcome, manifest.reason)
+    try:
+        return _without_offers(manifest, "ecb", "ok", "", rates.read(archive.pages(manifest)))
+    except PageError as error:
+        return _without_offers(manifest, "ecb", "failed", str(error))
+
+
+def _without_offers(manifest: Manifest, provider: str, status: str, reason: str, found: pa.Table | None = None) -> Loaded:
+    return Loaded(manifest, provider, "none", status, reason, is_whole=False, is_unproven=False, parsed=Parsed([], []), rates=found)
+
+
+def _batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
+    batch: list[Loaded] = []
+    for one in loaded:
+        batch.append(one)
+        if sum(len(item.parsed.offers) for item in batch) >= OFFERS_PER_TRANSACTION:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def offer_table(batch: list[Loaded]) -> pa.Table:
+    """The offers of a batch as Arrow, amounts cut to nine decimals."""
+    columns: dict[str, list[Any]] = {name: [] for name in OFFER_SCHEMA.names}
+    for one in batch:
+        for ordinal, offer in enumerate(one.parsed.offers):
+            columns["snapshot_id"].append(one.manifest.snapshot_id)
+            columns["ordinal"].append(ordinal)
+            columns["source"].append(one.manifest.source)
+            columns["provider"].append(offer.provider or one.provider)
+            for name, kind in (_WORDS | _FACTS).items():
+                columns[name].append(_cell(offer, name, kind))
+    return pa.table(columns, schema=OFFER_SCHEMA)
+
+
+def _cell(offer: Offer, name: str, kind: pa.DataType) -> Any:
+    value = getattr(offer, name)
+    return value.quantize(_NANO) if value is not None and kind == _AMOUNT else value
+
+
+def _write(connection: Connection, batch: list[Loaded]) -> None:
+    """One transaction: snapshots, words, offers, rates and verdicts, or none of them."""
+    tables = {
+        "new_snapshots": pa.Table.from_pylist([one.row() for one in batch], schema=SNAPSHOT_SCHEMA),
+        "new_offers": offer_table(batch),
+        "new_rejected": _rejected_table(batch),
+    }
+    with database.transaction(connection), database.registered(connection, tables):
+        load_number = database.next_load_number(connection)
+        for statement, parameters in (
+            (_FRESH, {}),
+            (_INSERT_SNAPSHOTS, {"load_number": load_number, "now": database.now()}),
+            (_TEXTED, {}),
+            (_INSERT_TEXTS, {"load_number": load_number}),
+            (_INSERT_OFFERS, {}),
+            (_INSERT_REJECTED, {}),
+        ):
+            connection.execute(statement, parameters)
+        for one in batch:
+            if one.rates is not None:
+                rates.insert(connection, one.rates, rates.SOURCE, load_number)
+        verdicts.decide(connection, [one.manifest.snapshot_id for one in batch], load_number)
+        connection.execute("DROP TABLE fresh")
+        connection.execute("DROP TABLE texted")
+
+
+def write_unjudged(connection: Connection, one: Loaded) -> None:
+    """One collection into an empty warehouse in memory, without a verdict."""
+    tables = {"new_snapshots": pa.Table.from_pylist([one.row()], schema=SNAPSHOT_SCHEMA), "new_offers": offer_table([one])}
+    with database.registered(connection, tables):
+        connection.execute(_FRESH)
+        connection.execute(_INSERT_SNAPSHOTS, {"load_number": 0, "now": database.now()})
+        connection.execute(_TEXTED)
+        connection.execute(_INSERT_TEXTS, {"load_number": 0})
+        connection.execute(_INSERT_OFFERS)
+
+
+def _rejected_table(batch: list[Loaded]) -> pa.Table:
+    rows = [(one.manifest.snapshot_id, bad.record, bad.reason) for one in batch for bad in one.parsed.rejected]
+    names = REJECTED_SCHEMA.names
+    return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=REJECTED_SCHEMA)
+
+
+# A snapshot goes in whole, so that what is stored is told from what is new by the small table alone.
+_FRESH = """
+CREATE TEMP TABLE fresh AS
+SELECT *, CAST(observed_at AT TIME ZONE 'UTC' AS DATE) AS observed_day
+FROM new_snapshots
+ANTI JOIN raw.snapshots AS old USING (snapshot_id, parser_version)
+"""
+
+_INSERT_SNAPSHOTS = """
+INSERT INTO raw.snapshots BY NAME
+SELECT *, $now AS loaded_at, $load_number AS load_number FROM fresh
+"""
+
+_KEY_WORDS = (
+    "source", "provider", "sku", "accelerator_count", "region", "zone", "pricing_model", "commitment_days", "tier", "price_scope",
+    "currency", "per",
+)  # fmt: skip
+
+
+def _digest(words: Iterable[str]) -> str:
+    """SQL for the 128-bit identity of some columns; null and empty differ."""
+    cells = ", ".join(f"coalesce(CAST(o.{word} AS VARCHAR), chr(30))" for word in words)
+    return f"CAST(md5(concat_ws(chr(31), {cells})) AS UUID)"
+
+
+_TEXTED = f"""
+CREATE TEMP TABLE texted AS
+SELECT
+    {_digest(("source", "provider", *_WORDS))} AS offer_text_id,
+    {_digest(_KEY_WORDS)} AS offer_key,
+    s.parser_version,
+    s.observed_day,
+    o.*
+FROM new_offers AS o
+JOIN fresh AS s USING (snapshot_id)
+"""
+
+_INSERT_TEXTS = f"""
+INSERT INTO raw.offer_texts BY NAME
+SELECT DISTINCT ON (offer_text_id) offer_text_id, offer_key, $load_number AS load_number, source, provider, {", ".join(_WORDS)}
+FROM texted
+ANTI JOIN raw.offer_texts AS old USING (offer_text_id)
+ORDER BY offer_text_id
+"""
+
+_INSERT_OFFERS = """
+INSERT INTO raw.offers BY NAME
+SELECT
+    snapshot_id, parser_version, ordinal, observed_day, offer_text_id, price, price_text, available, quantity,
+    nullif(first_value(ordinal) OVER (PARTITION BY snapshot_id, offer_key ORDER BY price, ordinal), ordinal) AS duplicate_of
+FROM texted
+ORDER BY observed_day, snapshot_id, ordinal
+"""
+
+_INSERT_REJECTED = """
+INSERT INTO raw.rejected BY NAME
+SELECT snapshot_id, parser_version, record, r.reason
+FROM new_rejected AS r
+JOIN fresh USING (snapshot_id)
+"""

@@ -1,0 +1,129 @@
+-- Every offer seen, with its price in US dollars per hour and what in its own words keeps it out of the aggregates.
+-- grain: snapshot_id, ordinal
+-- partition: view
+-- inputs: raw.offers, staging.snapshots, staging.offer_texts, intermediate.usd_rates
+-- columns:
+--   day: UTC date on which the price was seen.
+--   observed_at: When it was seen, UTC.
+--   snapshot_id: Collection it was seen in.
+--   ordinal: Place in that collection.
+--   source: Source module.
+--   source_kind: live, fixture, archived_page, dataset or curated.
+--   provider: Key of the provider.
+--   segment: hyperscaler, neocloud, marketplace, aggregator or other.
+--   sku: The provider's own name for the thing.
+--   offer_key: What history follows.
+--   accelerator_name: As printed.
+--   accelerator: Key of the accelerator.
+--   vendor: Who makes it.
+--   model: Model.
+--   form_factor: Form factor.
+--   memory_gb: Memory of each accelerator.
+--   accelerator_count: Accelerators in the offer.
+--   pricing_model: on_demand, spot, reserved, flex or floor.
+--   commitment_days: Days bound.
+--   tier: The provider's own class.
+--   region: As printed.
+--   zone: As printed.
+--   country: ISO 3166 alpha-2.
+--   is_home_region: Whether the region is one of the provider's home regions.
+--   price: As printed, in whole units of the currency.
+--   currency: ISO 4217.
+--   per: Unit of time of the price.
+--   price_scope: What the price covers.
+--   usd_per_hour: US dollars per hour of the whole offer; null where the count or the rate is unknown.
+--   usd_per_accelerator_hour: US dollars per accelerator and hour.
+--   fx_date: Date of the exchange rate.
+--   available: Rentable when seen; null is not told.
+--   quantity: How many were rentable; null is not told.
+--   vcpus: Virtual processors.
+--   ram_gb: Memory of the machine.
+--   interconnect: As printed.
+--   effective_at: From when the price holds.
+--   is_good: The snapshot counts.
+--   is_whole: The snapshot lists everything on offer.
+--   own_why_not: What in the offer itself, or its snapshot, keeps it out of the aggregates; null for nothing.
+WITH seen AS (
+    SELECT
+        o.observed_day AS day, s.observed_at, o.snapshot_id, o.ordinal, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
+        o.price, o.available, o.quantity, o.duplicate_of,
+        t.* EXCLUDE (offer_text_id),
+        x.usd_per_unit, x.fx_date,
+        (o.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0)) * x.usd_per_unit AS usd_per_priced_hour
+    FROM raw.offers AS o
+    JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
+    JOIN staging.offer_texts AS t USING (offer_text_id)
+    LEFT JOIN intermediate.usd_rates AS x ON x.day = o.observed_day AND x.currency = t.currency
+),
+
+priced AS (
+    SELECT
+        *,
+        CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour ELSE usd_per_priced_hour * accelerator_count END AS usd_per_hour,
+        CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour / accelerator_count ELSE usd_per_priced_hour END AS usd_per_accelerator_hour
+    FROM seen
+    WHERE price_scope NOT IN ('host_vcpu', 'host_gib')
+)
+
+SELECT
+    day,
+    observed_at,
+    snapshot_id,
+    ordinal,
+    source,
+    source_kind,
+    provider,
+    segment,
+    sku,
+    offer_key,
+    accelerator_name,
+    accelerator,
+    vendor,
+    model,
+    form_factor,
+    memory_gb,
+    accelerator_count,
+    pricing_model,
+    commitment_days,
+    tier,
+    region,
+    zone,
+    country,
+    is_home_region,
+    price,
+    currency,
+    per,
+    price_scope,
+    CAST(round(usd_per_hour, 9) AS DECIMAL(18, 9)) AS usd_per_hour,
+    CAST(round(usd_per_accelerator_hour, 9) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour,
+    fx_date,
+    available,
+    quantity,
+    vcpus,
+    ram_gb,
+    interconnect,
+    effective_at,
+    is_good,
+    is_whole,
+    nullif(concat_ws(
+        '; ',
+        CASE WHEN verdict_reason <> '' AND NOT is_good THEN 'snapshot withheld: ' || verdict_reason END,
+        CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot at a lower or equal price' END,
+        CASE WHEN is_unproven THEN 'source not proven by a real answer yet' END,
+        CASE WHEN accelerator IS NULL THEN 'unknown accelerator' END,
+        CASE WHEN NOT is_rentable THEN 'nobody rents this part out' END,
+        name_conflict,
+        CASE WHEN accelerator_count IS NULL AND price_scope = 'offer' THEN 'the number of accelerators is not told' END,
+        CASE WHEN accelerator_count < 1 THEN 'a slice, not a whole accelerator' END,
+        CASE WHEN price_scope = 'component' THEN 'accelerator only, the host is billed on top' END,
+        CASE WHEN pricing_model = 'floor' THEN 'a "from" price or a bid floor' END,
+        CASE WHEN tier IN ('serverless', 'dedicated_inference', 'dev_test', 'low_priority') THEN 'tier ' || tier END,
+        CASE WHEN hours_per_unit IS NULL THEN 'a price per term without the length of the term' END,
+        CASE WHEN usd_per_unit IS NULL THEN 'no exchange rate for ' || currency || ' within 45 days' END,
+        CASE WHEN effective_at > day THEN 'holds only from ' || effective_at END,
+        CASE
+            WHEN usd_per_accelerator_hour NOT BETWEEN lowest_usd_per_hour AND highest_usd_per_hour
+                THEN format('outside what this part can cost, {} to {} USD an hour', lowest_usd_per_hour, highest_usd_per_hour)
+        END
+    ), '') AS own_why_not
+FROM priced

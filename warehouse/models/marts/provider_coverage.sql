@@ -1,0 +1,41 @@
+-- How each source fared on each day it was collected, and what it last gave.
+-- grain: day, source
+-- partition: none
+-- inputs: staging.snapshots
+-- columns:
+--   day: UTC date.
+--   source: Source module.
+--   provider: Its provider.
+--   source_kind: live, fixture, archived_page, dataset or curated.
+--   snapshots: Collections of the day.
+--   offers: Offers in the last good one.
+--   status: Of the day's last collection: ok, partial, empty, failed, skipped or withheld.
+--   reason: Why it is not ok.
+--   last_good_at: When the newest good snapshot up to this day was seen, UTC.
+WITH days AS (
+    SELECT
+        observed_day AS day,
+        source,
+        arg_max(provider, observed_at) AS provider,
+        arg_max(source_kind, observed_at) AS source_kind,
+        count(*) AS snapshots,
+        arg_max(offers, observed_at) FILTER (WHERE is_good) AS offers,
+        arg_max(CASE WHEN verdict = 'withheld' AND status <> 'empty' THEN 'withheld' ELSE status END, observed_at) AS status,
+        arg_max(concat_ws('; ', nullif(reason, ''), nullif(verdict_reason, '')), observed_at) AS reason,
+        max(observed_at) FILTER (WHERE is_good) AS good_at
+    FROM staging.snapshots
+    GROUP BY observed_day, source
+)
+
+SELECT
+    day,
+    source,
+    provider,
+    source_kind,
+    snapshots,
+    offers,
+    status,
+    nullif(reason, '') AS reason,
+    max(good_at) OVER (PARTITION BY source ORDER BY day) AS last_good_at
+FROM days
+ORDER BY day, source
