@@ -159,13 +159,30 @@ def text_rows(table: Tag, without: str = "") -> list[dict[str, str]]:
     return [{name: text_of(cell, without) for name, cell in row.items()} for row in rows]
 
 
+def labelled(header: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+    """One row of a grid that is not a table, as ``label`` of the header to text.
+
+    Raises PageError when two columns share a name, or when the row has another number of cells than the header.
+    """
+    names = [label(text) for text in header]
+    if len(set(names)) != len(names) or len(names) != len(texts):
+        raise PageError(f"a row of {len(texts)} cells under a header of {len(names)}: {[*texts[:1]]} {names}")
+    return dict(zip(names, texts, strict=True))
+
+
+def heading_before(tag: Tag, *names: str) -> str:
+    """The text of the last tag of those names (all headings without any) before this one; empty without one."""
+    found = tag.find_all_previous(names or ("h1", "h2", "h3", "h4", "h5", "h6"), limit=1)
+    return "".join(text_of(heading) for heading in found)
+
+
 def label(text: str) -> str:
     """A column's header as code looks for it: small letters, no footnote marks, no blanks around a slash."""
     return re.sub(r"\s*/\s*", "/", re.sub(r"[*†‡¹²³⁴]+", "", clean(text)).strip()).casefold()
 
 
 def refuse_unknown_prices(rows: Iterable[Mapping[str, str]], known: Collection[str]) -> None:
-    """Raises PageError when a column of prices has a header that is not ``known``: a renamed one, or a new kind of price."""
+    """Raises PageError when a column of prices has a header that is not ``known``: renamed, or a new kind of price."""
     for row in rows:
         for name, text in row.items():
             if name not in known and is_priced(text):
@@ -234,6 +251,26 @@ def whole(value: object) -> int:
     """A JSON integer: a count, an amount in the smallest unit. Raises PageError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise PageError(f"not a whole number: {value!r}")
+    return value
+
+
+def asked(value: object) -> Decimal | None:
+    """A JSON price that somebody asks; None for null and zero, which stand for "not offered".
+
+    Raises PageError for a negative price and for what is not a number.
+    """
+    if value is None:
+        return None
+    amount = decimal_of(value)
+    if amount < 0:
+        raise PageError(f"a negative price: {amount}")
+    return amount or None
+
+
+def truth(value: object) -> bool:
+    """A JSON boolean. Raises PageError for anything else."""
+    if not isinstance(value, bool):
+        raise PageError(f"neither true nor false: {value!r}")
     return value
 
 
