@@ -110,6 +110,21 @@ def price(text: str, decimal_mark: str = ".") -> Money | None:
     return found if found and found.amount > 0 else None
 
 
+def hourly(text: str, *, header_says_so: bool = False) -> dict[str, Any] | None:
+    """The ``price``, ``currency`` and ``price_scope`` of an Offer by the hour, or None for a placeholder.
+
+    The unit stands in the text, or else in the column's header. Raises PageError for another unit or none, for a text
+    without a currency, and for a floor.
+    """
+    asked = price(text)
+    if asked is None:
+        return None
+    if asked.floor or asked.currency is None or (asked.per or (header_says_so and "hour")) != "hour":
+        raise PageError(f"not a price by the hour: {asked.text[:60]!r}")
+    scope = "accelerator" if asked.each else "offer"
+    return {"price": asked.amount, "currency": asked.currency, "price_scope": scope}
+
+
 def text_of(node: Tag | None, without: str = "") -> str:
     """The node's visible text; what is struck through, or matches the CSS selector ``without``, is not.
 
@@ -187,6 +202,12 @@ def refuse_unknown_prices(rows: Iterable[Mapping[str, str]], known: Collection[s
         for name, text in row.items():
             if name not in known and is_priced(text):
                 raise PageError(f"a column of prices with a header that is not known: {name!r}")
+
+
+def refuse_unknown_table(table: Tag, header: object) -> None:
+    """Raises PageError when a table whose header is not known prices accelerators; CPUs, storage and networks may."""
+    if is_priced(text_of(table)) and re.search("GPU|NVIDIA", text_of(table), re.IGNORECASE):
+        raise PageError(f"a price table with a header that is not known: {header}")
 
 
 def is_priced(text: str) -> bool:
