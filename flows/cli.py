@@ -3,15 +3,17 @@
 Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 nothing succeeded or bad data, 2 wrong usage, 3 done in part.
 """
 
-import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.output import Format, print_json, print_rows, say
+from flows.output import Format, print_json, say
+
+if TYPE_CHECKING:
+    from scrapers.source import Page
 
 app = typer.Typer(
     name="gpuledger",
@@ -100,6 +102,7 @@ def read_pages(files: Iterable[Path]) -> "list[Page]":
 
 def main() -> None:
     """Run the command; every expected failure is one line and an exit status."""
+    from flows import ask, keep, look  # noqa: F401  # they register their commands
     from flows.errors import explained
 
     with explained():

@@ -73,10 +73,9 @@ def collect_curated() -> list[Manifest]:
         return collector.from_captures(CURATED, list_prices.captures(path), archive(), curated=True)
 
 
-def take_in(source: str, files: Iterable[Path], observed_at: datetime, source_kind: SourceKind) -> Manifest:
-    """Saved pages into the archive, as if collected then. Raises UnknownSourceError, OSError."""
+def take_in(source: str, pages: list[Page], observed_at: datetime, source_kind: SourceKind) -> Manifest:
+    """Saved pages into the archive, as if collected then. Raises UnknownSourceError."""
     load_source(source)
-    pages = [Page(f"file:{path.name}", path.read_bytes(), path.name) for path in files]
     return archive().write(source, pages, observed_at=observed_at, source_kind=source_kind)
 
 
@@ -117,3 +116,11 @@ def build(*, full: bool = False, progress: Progress | None = None) -> builder.Bu
         if built is not None or not database.published_file().exists():
             database.publish()
     return built
+
+
+def report() -> Path:
+    """Write the report from the published copy; returns its first page. Raises NothingPublishedError."""
+    from warehouse.reports import site
+
+    with database.connect_published() as connection:
+        return site.write(connection, database.site_dir())

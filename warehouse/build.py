@@ -150,9 +150,20 @@ def _literal(text: str) -> str:
 
 
 def _check(connection: Connection) -> None:
-    for name, sql in all_checks().items():
-        if found := connection.execute(sql).fetchmany(3):
+    for name, sql in (all_checks() | _grain_checks()).items():
+        if found := connection.execute(sql).fetchmany(1):
             raise CheckError(f"check {name} found rows, so nothing was changed; the first: {found[0]}")
+
+
+def _grain_checks() -> dict[str, str]:
+    """For every stored model, that its grain is one: a SELECT of what stands twice among the days built."""
+    checks = {}
+    for model in all_models():
+        if model.partition in {"day", "none"}:
+            grain = ", ".join(model.grain)
+            days = "SEMI JOIN days_to_build USING (day)" if model.partition == "day" else ""
+            checks[f"grain of {model.name}"] = f"SELECT {grain}, count(*) FROM {model.name} {days} GROUP BY {grain} HAVING count(*) > 1"
+    return checks
 
 
 def _newest_load(connection: Connection) -> int:

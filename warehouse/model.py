@@ -91,7 +91,7 @@ def _read(file: Traversable, schema: str) -> Model:
     for line in lines[_line_of(lines, "columns:", file.name) + 1 :]:
         column, _, told = line.partition(":")
         columns[column.strip()] = told.strip()
-    inputs = frozenset(name for name in re.split(r",\s*", fields["inputs"]) if name)
+    inputs = frozenset(name.removeprefix("main.") for name in re.split(r",\s*", fields["inputs"]) if name)
     sql = text[header.end() :].strip()
     if (used := _tables(sql)) != inputs:
         raise ModelError(f"{file.name}: the header says inputs {sorted(inputs)}, the SQL uses {sorted(used)}")
@@ -113,4 +113,4 @@ def _tables(sql: str) -> frozenset[str]:
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     own = {cte.alias for cte in tree.find_all(exp.CTE)}
     names = {f"{table.db}.{table.name}" if table.db else table.name for table in tree.find_all(exp.Table)}
-    return frozenset(names - own - {"days_to_build", ""})
+    return frozenset(name.removeprefix("main.") for name in names - own - {"days_to_build", ""})

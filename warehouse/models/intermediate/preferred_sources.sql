@@ -9,22 +9,23 @@
 --   pricing_model: on_demand, spot, reserved or flex.
 --   commitment_days: Days bound.
 --   preferred_source: The one source that counts.
-SELECT day, provider, accelerator, pricing_model, commitment_days, source AS preferred_source
-FROM offer_days
-LEFT JOIN reference.sources USING (source)
-WHERE own_why_not IS NULL
+SELECT o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days, o.source AS preferred_source
+FROM offer_days AS o
+LEFT JOIN reference.sources AS s USING (source)
+WHERE o.own_why_not IS NULL
 QUALIFY row_number() OVER (
-    PARTITION BY day, provider, accelerator, pricing_model, commitment_days
+    PARTITION BY o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days
     ORDER BY
-        coalesce(is_aggregator, FALSE),
-        CASE source_kind
-            WHEN 'live' THEN CASE kind WHEN 'page' THEN 2 ELSE 1 END
+        -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows name providers and resell nothing.
+        coalesce(s.is_aggregator AND s.kind <> 'curated', FALSE),
+        CASE o.source_kind
+            WHEN 'live' THEN CASE s.kind WHEN 'page' THEN 2 ELSE 1 END
             WHEN 'archived_page' THEN 3
             WHEN 'dataset' THEN 4
             WHEN 'curated' THEN 5
             ELSE 6
         END,
-        CASE kind WHEN 'page' THEN 2 ELSE 1 END,
-        source
+        CASE s.kind WHEN 'page' THEN 2 ELSE 1 END,
+        o.source
 ) = 1
-ORDER BY day, provider, accelerator
+ORDER BY o.day, o.provider, o.accelerator

@@ -35,7 +35,7 @@ wanted AS (
     CROSS JOIN (SELECT DISTINCT currency FROM per_unit)
 )
 
-SELECT day, currency, usd_per_unit, fx_date
+SELECT wanted.day, wanted.currency, usd_per_unit, fx_date
 FROM wanted
 ASOF JOIN per_unit ON wanted.currency = per_unit.currency AND wanted.day >= per_unit.fx_date
 WHERE date_diff('day', fx_date, day) <= 45

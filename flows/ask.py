@@ -1,0 +1,132 @@
+"""The commands that read: prices, trend, cost, sql, export."""
+
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.cli import FORMAT, WrongUsageError, app
+from flows.output import Format, print_rows, say
+
+if TYPE_CHECKING:
+    from warehouse.ask import Answer
+
+ACCELERATOR = Annotated[str, typer.Argument(help="A key such as h100-sxm-80gb, or a name such as H100.")]
+SHOWN_ROWS = 40
+
+
+def day_of(text: str | None) -> date | None:
+    """An ISO date. Raises WrongUsageError."""
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError:
+        raise WrongUsageError(f"not a date: {text!r}; write it like 2023-03-01") from None
+
+
+@app.command()
+def prices(
+    accelerator: ACCELERATOR,
+    count: Annotated[int | None, typer.Option(min=1, help="So many in one place, with a fabric if it takes more than a node.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every offer, not only the cheapest.")] = False,
+    form: FORMAT = Format.TABLE,
+) -> None:
+    """Show what an accelerator costs now, cheapest first.
+
+    Example: gpuledger prices h100-sxm-80gb --count 8
+    """
+    from warehouse import ask, database
+
+    with database.connect_published() as connection:
+        keys = ask.accelerators(connection, accelerator)
+        _show(ask.prices(connection, keys, count), form, f"no current offer of {', '.join(keys)}", every=every)
+
+
+@app.command()
+def trend(
+    accelerator: ACCELERATOR,
+    segment: Annotated[str, typer.Option(help="hyperscaler, neocloud, marketplace or all.")] = "all",
+    pricing_model: Annotated[str, typer.Option(help="on_demand, spot, reserved or flex.")] = "on_demand",
+    commitment_days: Annotated[int, typer.Option(min=0, help="365 for one year, 1095 for three.")] = 0,
+    since: Annotated[str | None, typer.Option(help="First day, such as 2023-01-01.")] = None,
+    form: FORMAT = Format.TABLE,
+) -> None:
+    """Show how an accelerator's price moved, month by month.
+
+    Example: gpuledger trend a100-sxm-80gb --segment hyperscaler
+    """
+    from warehouse import ask, database
+
+    with database.connect_published() as connection:
+        keys = ask.accelerators(connection, accelerator)
+        answer = ask.trend(
+            connection, keys, segment=segment, pricing_model=pricing_model, commitment_days=commitment_days, since=day_of(since)
+        )
+    _show(answer, form, f"no {pricing_model} price of {', '.join(keys)} in segment {segment}", every=True)
+
+
+@app.command()
+def cost(
+    run: Annotated[str, typer.Argument(help="A training run such as gpt-3-175b, palm-540b, llama-65b.")],
+    on: Annotated[str | None, typer.Option(help="Day of the prices, such as 2023-03-01; the newest if not said.")] = None,
+    basis: Annotated[str | None, typer.Option(help="Such as on_demand_median, hyperscaler_median, reserved_3y_median, provider:aws.")] = None,
+    accelerator: Annotated[str | None, typer.Option(help="Only on this part.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every part and basis, not only the first rows.")] = False,
+    form: FORMAT = Format.TABLE,
+) -> None:
+    """Show what a training run would cost on each part and price basis.
+
+    Example: gpuledger cost llama-65b --on 2023-03-01 --basis provider:azure
+    """
+    from warehouse import ask, database
+
+    with database.connect_published() as connection:
+        name = ask.run_id(connection, run)
+        keys = None if accelerator is None else ask.accelerators(connection, accelerator)
+        answer = ask.cost(connection, name, on=day_of(on), basis=basis, keys=keys)
+    if form is Format.TABLE:
+        kept = ("day", "accelerator", "precision", "basis", "as_run", "usd_per_accelerator_hour_mid", "cost_usd_low", "cost_usd_mid", "cost_usd_high", "price_status", "mfu_evidence")  # fmt: skip
+        places = [answer.columns.index(column) for column in kept]
+        answer = ask.Answer(list(kept), [tuple(row[place] for place in places) for row in answer.rows])
+    _show(answer, form, f"no price for {name} on that day, part and basis", every=every)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="A SELECT on the published copy; its tables are described by: DESCRIBE offers")],
+    form: FORMAT = Format.TABLE,
+) -> None:
+    """Run read-only SQL on the published copy.
+
+    Example: gpuledger sql "SELECT count(*) FROM offers"
+    """
+    from warehouse import ask, database
+
+    with database.connect_published() as connection:
+        ask.read_only(connection)
+        answer = ask.ask(connection, query)
+    print_rows(answer.columns, answer.rows, form)
+
+
+@app.command()
+def export(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the Parquet files go.")]) -> None:
+    """Write every table of the published copy as Parquet.
+
+    Example: gpuledger export ledger-parquet
+    """
+    from warehouse import ask, database
+
+    with database.connect_published() as connection:
+        written = ask.export(connection, folder)
+    say(f"{len(written)} files in {folder}")
+
+
+def _show(answer: "Answer", form: Format, nothing: str, *, every: bool) -> None:
+    """Print the rows; with none, say so and exit with 1."""
+    if not answer.rows:
+        say(nothing)
+        raise typer.Exit(1)
+    rows = answer.rows if every or form is not Format.TABLE else answer.rows[:SHOWN_ROWS]
+    print_rows(answer.columns, rows, form)
+    if len(rows) < len(answer.rows):
+        say(f"{len(answer.rows) - len(rows)} more rows with --all")

@@ -1,0 +1,137 @@
+"""The commands that write: collect, load, build, report, run."""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows import steps
+from flows.cli import app, read_pages, when
+from flows.output import say
+from flows.progress import shown
+
+if TYPE_CHECKING:
+    from warehouse.build import Built
+
+SOURCES = Annotated[list[str] | None, typer.Argument(metavar="[SOURCE...]", help="Only these; all if none. See: gpuledger sources")]
+FIXTURES = Annotated[bool, typer.Option("--fixtures", help="Take the recorded pages of tests/fixtures instead of the network.")]
+# Sources wait on their hosts, not on this machine.
+SOURCES_AT_ONCE = 8
+
+
+class SavedKind(StrEnum):
+    """What saved pages are."""
+
+    LIVE = "live"
+    ARCHIVED_PAGE = "archived_page"
+
+
+@app.command()
+def collect(sources: SOURCES = None, *, fixtures: FIXTURES = False) -> None:
+    """Fetch price lists into the raw archive and the warehouse.
+
+    Example: gpuledger collect vast runpod
+    """
+    names = sources or []
+    if fixtures:
+        steps.collect_fixtures(names)
+    else:
+        chosen = steps.live_sources(names)
+        with shown("collecting") as progress, ThreadPoolExecutor(SOURCES_AT_ONCE) as pool:
+            for done, _ in enumerate(pool.map(steps.collect_live, chosen), start=1):
+                if progress:
+                    progress(done, len(chosen))
+        if not names:
+            steps.collect_rates()
+    if not names:
+        steps.collect_curated()
+    raise typer.Exit(report_outcomes(_load()))
+
+
+@app.command()
+def load(
+    source: Annotated[str, typer.Argument(help="Whose pages these are; see: gpuledger sources")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved pages, one snapshot together.")],
+    observed_at: Annotated[str, typer.Option(help="When they were saved (ISO 8601, UTC unless it says otherwise).")],
+    kind: Annotated[SavedKind, typer.Option(help="Your own capture, or an archived page.")] = SavedKind.LIVE,
+) -> None:
+    """Take saved pages into the archive and the warehouse, as if collected then.
+
+    Example: gpuledger load lambda_page lambda.html --observed-at 2023-09-09 --kind archived_page
+    """
+    steps.take_in(source, read_pages(files), when(observed_at), kind.value)
+    raise typer.Exit(report_outcomes(_load()))
+
+
+@app.command()
+def build(*, full: Annotated[bool, typer.Option("--full", help="Make everything anew.")] = False) -> None:
+    """Bring the tables up to what is loaded, check them, and publish.
+
+    Example: gpuledger build
+    """
+    with shown("building") as progress:
+        built = steps.build(full=full, progress=progress)
+    say_built(built)
+
+
+@app.command()
+def report() -> None:
+    """Write the report from what is published.
+
+    Example: gpuledger report
+    """
+    say(f"report: {steps.report()}")
+
+
+@app.command()
+def run(*, fixtures: FIXTURES = False) -> None:
+    """Collect, load, build and report, as a Prefect flow.
+
+    Example: gpuledger run --fixtures
+    """
+    from flows.pipeline import run_pipeline
+
+    outcomes, built, page = run_pipeline(fixtures=fixtures)
+    status = report_outcomes(outcomes)
+    say_built(built)
+    say(f"report: {page}")
+    raise typer.Exit(status)
+
+
+def _load() -> list[steps.Outcome]:
+    with shown("loading") as progress:
+        return steps.load_archive(progress)
+
+
+def report_outcomes(outcomes: Sequence[steps.Outcome]) -> int:
+    """A line for each source that did not fare well, one for the rest; returns the exit status."""
+    good = [one for one in outcomes if one.is_good]
+    bad = [one for one in outcomes if one.status in {"failed", "empty", "withheld"}]
+    for one in outcomes:
+        if one.status != "ok":
+            say(f"{one.source}: {one.status}: {one.reason}")
+    if good:
+        say(f"{len(good)} collections of {len({one.source for one in good})} sources, {sum(one.offers for one in good):,} offers")
+    elif not outcomes:
+        say("nothing new")
+    return exit_status(good, bad)
+
+
+def exit_status(good: Iterable[object], bad: Iterable[object]) -> int:
+    """0 all well, 1 nothing succeeded, 3 done in part."""
+    if not list(bad):
+        return 0
+    return 3 if list(good) else 1
+
+
+def say_built(built: "Built | None") -> None:
+    """What the build did, and the spellings that wait for a row."""
+    if built is None:
+        say("nothing new to build")
+        return
+    say(f"build {built.build_id}: {built.first_day} to {built.last_day}, {built.days_built:,} days made")
+    for name in built.unknown_names:
+        say(f"unknown spelling, add a row to warehouse/reference/spellings.csv: {name}")

@@ -1,0 +1,115 @@
+"""The Prefect flows: which step runs when. Each task is one call to a plain function of ``flows.steps``."""
+
+import os
+from pathlib import Path
+
+os.environ.setdefault("DO_NOT_TRACK", "1")
+os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+# An ephemeral server takes 15 to 25 seconds to start on two cores; its own limit is 20.
+os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
+
+from prefect import flow, task
+from prefect.artifacts import create_link_artifact, create_table_artifact
+from prefect.futures import wait
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows import steps
+from flows.steps import Outcome
+from scrapers.archive import Manifest
+from warehouse.build import Built
+
+SOURCES_AT_ONCE = 8
+
+
+# The client retries what is transient; a task that retried too would multiply its waits. A second try an hour of trouble later is the schedule's.
+@task(task_run_name="collect {source}")
+def collect_source(source: str) -> Manifest:
+    """One live collection of one source."""
+    [adapter] = steps.live_sources([source])
+    return steps.collect_live(adapter)
+
+
+@task
+def collect_rates() -> Manifest:
+    """Today's exchange rates."""
+    return steps.collect_rates()
+
+
+@task
+def collect_fixtures() -> list[Manifest]:
+    """Every recorded fixture."""
+    return steps.collect_fixtures()
+
+
+@task
+def collect_curated() -> list[Manifest]:
+    """The dated list prices of the reference rows."""
+    return steps.collect_curated()
+
+
+@task(retries=2, retry_delay_seconds=30)
+def load_archive() -> list[Outcome]:
+    """What is archived and not loaded yet; waits its turn when another process writes."""
+    return steps.load_archive()
+
+
+@task(retries=2, retry_delay_seconds=30)
+def build_models() -> Built | None:
+    """The models, the checks, the published copy."""
+    return steps.build()
+
+
+@task
+def write_report() -> Path:
+    """The report."""
+    return steps.report()
+
+
+@flow(name="collect", task_runner=ThreadPoolTaskRunner(max_workers=SOURCES_AT_ONCE))
+def collect(*, fixtures: bool = False) -> list[Outcome]:
+    """Fetch every source, each in its own task, and load what came."""
+    if fixtures:
+        collect_fixtures()
+    else:
+        wait([*(collect_source.submit(one.name) for one in steps.live_sources()), collect_rates.submit()])
+    collect_curated()
+    outcomes = load_archive()
+    create_table_artifact(
+        key="collections",
+        table=[{"source": one.source, "status": one.status, "offers": one.offers, "reason": one.reason} for one in outcomes],
+        description="How each source fared.",
+    )
+    return outcomes
+
+
+@flow(name="build")
+def build() -> Built | None:
+    """Bring the tables up to date and publish."""
+    built = build_models()
+    if built is not None:
+        create_table_artifact(
+            key="build",
+            table=[{"build": built.build_id, "from": str(built.first_day), "to": str(built.last_day), "days made": built.days_built}],
+            description="What the build made.",
+        )
+    return built
+
+
+@flow(name="report")
+def report() -> Path:
+    """Write the report."""
+    page = write_report()
+    create_link_artifact(key="report", link=page.as_uri(), link_text="the report")
+    return page
+
+
+@flow(name="pipeline")
+def pipeline(*, fixtures: bool = False) -> tuple[list[Outcome], Built | None, Path]:
+    """Collect, load, build, report."""
+    outcomes = collect(fixtures=fixtures)
+    return outcomes, build(), report()
+
+
+def run_pipeline(*, fixtures: bool) -> tuple[list[Outcome], Built | None, Path]:
+    """Run the pipeline in this process."""
+    return pipeline(fixtures=fixtures)

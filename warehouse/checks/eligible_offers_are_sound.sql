@@ -1,0 +1,12 @@
+-- What enters the aggregates is a known part at a price that it can have.
+SELECT snapshot_id, ordinal, provider, sku, accelerator, usd_per_accelerator_hour
+FROM offers
+SEMI JOIN days_to_build USING (day)
+WHERE index_eligible
+    AND (
+        accelerator IS NULL
+        OR usd_per_accelerator_hour IS NULL
+        OR usd_per_accelerator_hour <= 0
+        OR pricing_model = 'floor'
+        OR price_scope NOT IN ('offer', 'accelerator')
+    )

@@ -1,0 +1,12 @@
+-- Every offer of a collection stands once, in what is stored and in what is shown.
+SELECT 'raw.offers' AS relation, snapshot_id, ordinal, count(*) AS rows
+FROM raw.offers
+SEMI JOIN days_to_build ON observed_day = day
+GROUP BY snapshot_id, parser_version, ordinal
+HAVING count(*) > 1
+UNION ALL
+SELECT 'offers', snapshot_id, ordinal, count(*)
+FROM offers
+SEMI JOIN days_to_build USING (day)
+GROUP BY snapshot_id, ordinal
+HAVING count(*) > 1
