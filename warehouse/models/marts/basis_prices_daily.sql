@@ -1,0 +1,141 @@
+-- What an accelerator-hour costs on each named basis, with a judgement range: the prices that training costs are reckoned with.
+-- A day without a price has no row; prices_daily says why.
+-- grain: day, accelerator, basis
+-- partition: day
+-- inputs: prices_daily, provider_prices_daily, reference.price_bases, reference.training_constants, reference.accelerators
+-- columns:
+--   day: UTC date.
+--   accelerator: Key of the accelerator.
+--   basis: Name of the basis; provider:<id> for one provider's own price.
+--   usd_per_accelerator_hour_low: Lower end: first quartile of providers; the segment's pooled spread where fewer than three sell it.
+--   usd_per_accelerator_hour_mid: The price.
+--   usd_per_accelerator_hour_high: Upper end.
+--   log_half_width_low: ln(mid / low).
+--   log_half_width_high: ln(high / mid).
+--   cluster_usd_per_accelerator_hour: What a run of more than one machine pays on this basis: null on spot and marketplaces, which don't rent clusters.
+--   commitment_days: Days bound; 0 for none.
+--   n_providers: Independent providers behind it.
+--   price_status: ok, thin or single_seller, as prices_daily says; provider for one named provider's price.
+--   age_days: Age of the price in days.
+WITH constants AS (
+    SELECT ln(max(value) FILTER (name = 'price_spread_floor')) AS floor_width
+    FROM reference.training_constants
+),
+
+market AS (
+    SELECT
+        *,
+        usd_per_accelerator_hour_median AS median,
+        n_providers >= 3 AS is_ok,
+        ln(usd_per_accelerator_hour_median / usd_per_accelerator_hour_p25) AS width_low,
+        ln(usd_per_accelerator_hour_p75 / usd_per_accelerator_hour_median) AS width_high
+    FROM prices_daily
+    JOIN days_to_build USING (day)
+    WHERE status <> 'withheld'
+),
+
+-- Half of the parts that three or more providers sell in this segment spread less than this, that day.
+pooled AS (
+    SELECT day, pricing_model, commitment_days, segment, median(width_low) AS width_low, median(width_high) AS width_high
+    FROM market
+    WHERE is_ok
+    GROUP BY ALL
+),
+
+spread AS (
+    SELECT
+        m.* EXCLUDE (width_low, width_high),
+        CASE WHEN m.is_ok AND m.width_low > 0 THEN m.width_low ELSE greatest(coalesce(p.width_low, 0), c.floor_width) END AS width_low,
+        CASE WHEN m.is_ok AND m.width_high > 0 THEN m.width_high ELSE greatest(coalesce(p.width_high, 0), c.floor_width) END AS width_high
+    FROM market AS m
+    LEFT JOIN pooled AS p USING (day, pricing_model, commitment_days, segment)
+    CROSS JOIN constants AS c
+),
+
+-- What sellers of clusters ask, apart from the marketplaces that may set the price of all.
+cluster_sellers AS (
+    SELECT
+        day, accelerator, pricing_model, commitment_days,
+        min(usd_per_accelerator_hour_min) AS cluster_min
+    FROM market
+    WHERE segment IN ('hyperscaler', 'neocloud')
+    GROUP BY ALL
+),
+
+by_market AS (
+    SELECT
+        s.day,
+        s.accelerator,
+        b.basis,
+        CASE b.statistic
+            WHEN 'min' THEN s.usd_per_accelerator_hour_min * exp(-c.floor_width)
+            ELSE s.median * exp(-s.width_low)
+        END AS low,
+        CASE b.statistic WHEN 'min' THEN s.usd_per_accelerator_hour_min ELSE s.median END AS mid,
+        CASE b.statistic
+            WHEN 'min' THEN greatest(s.usd_per_accelerator_hour_p25, s.usd_per_accelerator_hour_min * exp(c.floor_width))
+            ELSE s.median * exp(s.width_high)
+        END AS high,
+        CASE WHEN NOT b.rents_clusters THEN NULL WHEN b.statistic = 'min' THEN k.cluster_min WHEN k.cluster_min IS NOT NULL THEN mid END AS cluster_mid,
+        s.commitment_days,
+        s.n_providers,
+        s.status AS price_status,
+        s.age_days
+    FROM spread AS s
+    JOIN reference.price_bases AS b USING (pricing_model, commitment_days, segment)
+    LEFT JOIN cluster_sellers AS k USING (day, accelerator, pricing_model, commitment_days)
+    CROSS JOIN constants AS c
+),
+
+-- One provider's own price: on demand, else its shortest term up to a month.
+on_demand AS (
+    SELECT p.*
+    FROM provider_prices_daily AS p
+    JOIN days_to_build USING (day)
+    WHERE p.pricing_model = 'on_demand' AND p.commitment_days = 0
+),
+
+monthly AS (
+    SELECT p.*
+    FROM provider_prices_daily AS p
+    JOIN days_to_build USING (day)
+    ANTI JOIN on_demand AS o ON o.day = p.day AND o.provider = p.provider AND o.accelerator = p.accelerator
+    WHERE p.pricing_model = 'reserved' AND p.commitment_days <= 31
+    QUALIFY row_number() OVER (PARTITION BY p.day, p.provider, p.accelerator ORDER BY p.commitment_days) = 1
+),
+
+by_provider AS (
+    SELECT
+        p.day,
+        p.accelerator,
+        'provider:' || p.provider AS basis,
+        CAST(p.usd_per_accelerator_hour_median AS DOUBLE) AS mid,
+        least(CAST(p.usd_per_accelerator_hour_min AS DOUBLE), mid * exp(-c.floor_width)) AS low,
+        greatest(CAST(p.usd_per_accelerator_hour_max AS DOUBLE), mid * exp(c.floor_width)) AS high,
+        CASE WHEN p.segment IN ('hyperscaler', 'neocloud') THEN mid END AS cluster_mid,
+        p.commitment_days,
+        1 AS n_providers,
+        CASE WHEN a.single_seller THEN 'single_seller' ELSE 'provider' END AS price_status,
+        p.age_days
+    FROM (FROM on_demand UNION ALL FROM monthly) AS p
+    JOIN reference.accelerators AS a USING (accelerator)
+    CROSS JOIN constants AS c
+)
+
+SELECT
+    day,
+    accelerator,
+    basis,
+    CAST(low AS DOUBLE) AS usd_per_accelerator_hour_low,
+    CAST(mid AS DOUBLE) AS usd_per_accelerator_hour_mid,
+    CAST(high AS DOUBLE) AS usd_per_accelerator_hour_high,
+    CAST(ln(mid / low) AS DOUBLE) AS log_half_width_low,
+    CAST(ln(high / mid) AS DOUBLE) AS log_half_width_high,
+    CAST(cluster_mid AS DOUBLE) AS cluster_usd_per_accelerator_hour,
+    CAST(commitment_days AS INTEGER) AS commitment_days,
+    CAST(n_providers AS INTEGER) AS n_providers,
+    price_status,
+    CAST(age_days AS INTEGER) AS age_days
+FROM (SELECT * FROM by_market UNION ALL BY NAME SELECT * FROM by_provider)
+WHERE mid IS NOT NULL
+ORDER BY accelerator, day, basis
