@@ -1,4 +1,4 @@
-"""The commands that read: prices, trend, cost, sql, export."""
+"""The commands that read: resolve, parse, prices, trend, cost, sql, export."""
 
 from datetime import date
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli import FORMAT, WrongUsageError, app
-from flows.output import Format, print_rows, say
+from flows.app import FORMAT, WrongUsageError, app, read_pages, when
+from flows.output import Format, print_json, print_rows, say
 
 if TYPE_CHECKING:
     from warehouse.ask import Answer
@@ -25,9 +25,56 @@ def day_of(text: str | None) -> date | None:
 
 
 @app.command()
+def resolve(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Spellings as printed; put -- before them.")],
+    provider: Annotated[
+        str | None, typer.Option(help="Whose spelling it is; its instance types are known by rule.")
+    ] = None,
+) -> None:
+    """Say which accelerator a spelling names, as JSON lines.
+
+    Example: gpuledger resolve --provider aws -- p4d.24xlarge
+    """
+    from warehouse.names import resolve as resolve_name
+
+    parts = (resolve_name(name, provider) for name in names)
+    print_json(
+        {
+            "raw": part.raw, "vendor": part.vendor, "model": part.model, "form_factor": part.form_factor, "memory_gb": part.memory_gb,
+            "count": part.count, "accelerator": part.accelerator,
+        }
+        for part in parts
+    )  # fmt: skip
+
+
+@app.command()
+def parse(
+    source: Annotated[str, typer.Argument(help="Whose pages these are; see: gpuledger sources")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved pages, one snapshot together.")],
+    observed_at: Annotated[str | None, typer.Option(help="When they were saved (ISO 8601); now if not said.")] = None,
+) -> None:
+    """Show the offers on saved pages, as JSON lines, touching no warehouse.
+
+    Example: gpuledger parse vultr plans.json --observed-at 2026-08-22
+    """
+    from scrapers.source import load
+    from warehouse.preview import preview
+
+    rows, rejected = preview(load(source), read_pages(files), when(observed_at))
+    print_json(rows)
+    for bad in rejected:
+        say(f"{source}: record {bad.record} does not read: {bad.reason}")
+    if not rows:
+        say(f"{source}: the pages were read and list no offer")
+        raise typer.Exit(1)
+
+
+@app.command()
 def prices(
     accelerator: ACCELERATOR,
-    count: Annotated[int | None, typer.Option(min=1, help="So many in one place, with a fabric if it takes more than a node.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="So many in one place, with a fabric if it takes more than a node.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every offer, not only the cheapest.")] = False,
     form: FORMAT = Format.TABLE,
 ) -> None:
@@ -60,7 +107,12 @@ def trend(
     with database.connect_published() as connection:
         keys = ask.accelerators(connection, accelerator)
         answer = ask.trend(
-            connection, keys, segment=segment, pricing_model=pricing_model, commitment_days=commitment_days, since=day_of(since)
+            connection,
+            keys,
+            segment=segment,
+            pricing_model=pricing_model,
+            commitment_days=commitment_days,
+            since=day_of(since),
         )
     _show(answer, form, f"no {pricing_model} price of {', '.join(keys)} in segment {segment}", every=True)
 
@@ -68,8 +120,12 @@ def trend(
 @app.command()
 def cost(
     run: Annotated[str, typer.Argument(help="A training run such as gpt-3-175b, palm-540b, llama-65b.")],
-    on: Annotated[str | None, typer.Option(help="Day of the prices, such as 2023-03-01; the newest if not said.")] = None,
-    basis: Annotated[str | None, typer.Option(help="Such as on_demand_median, hyperscaler_median, reserved_3y_median, provider:aws.")] = None,
+    on: Annotated[
+        str | None, typer.Option(help="Day of the prices, such as 2023-03-01; the newest if not said.")
+    ] = None,
+    basis: Annotated[
+        str | None, typer.Option(help="Such as on_demand_median, hyperscaler_median, reserved_3y_median, provider:aws.")
+    ] = None,
     accelerator: Annotated[str | None, typer.Option(help="Only on this part.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every part and basis, not only the first rows.")] = False,
     form: FORMAT = Format.TABLE,
@@ -93,7 +149,9 @@ def cost(
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="A SELECT on the published copy; its tables are described by: DESCRIBE offers")],
+    query: Annotated[
+        str, typer.Argument(help="A SELECT on the published copy; its tables are described by: DESCRIBE offers")
+    ],
     form: FORMAT = Format.TABLE,
 ) -> None:
     """Run read-only SQL on the published copy.

@@ -20,7 +20,7 @@ def explained() -> Iterator[None]:
 
 def _status(error: Exception) -> int | None:
     """Exit status of an expected failure; None for a defect of ours, whose traceback is wanted."""
-    from flows.cli import WrongUsageError
+    from flows.app import WrongUsageError
     from scrapers.archive import ArchiveError
     from scrapers.collect import NoFixturesError
     from scrapers.source import PageError, UnknownSourceError
@@ -30,4 +30,8 @@ def _status(error: Exception) -> int | None:
     if isinstance(error, PageError | ArchiveError | NoFixturesError):
         return 1
     module = type(error).__module__.partition(".")[0]
-    return 1 if module in {"warehouse", "scrapers", "flows"} and isinstance(error, RuntimeError | ValueError | LookupError) else None
+    return (
+        1
+        if module in {"warehouse", "scrapers", "flows"} and isinstance(error, RuntimeError | ValueError | LookupError)
+        else None
+    )

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows import steps
-from flows.cli import app, read_pages, when
+from flows.app import app, read_pages, when
 from flows.output import say
 from flows.progress import shown
 
 if TYPE_CHECKING:
+    from flows.steps import Outcome
     from warehouse.build import Built
 
-SOURCES = Annotated[list[str] | None, typer.Argument(metavar="[SOURCE...]", help="Only these; all if none. See: gpuledger sources")]
-FIXTURES = Annotated[bool, typer.Option("--fixtures", help="Take the recorded pages of tests/fixtures instead of the network.")]
+SOURCES = Annotated[
+    list[str] | None, typer.Argument(metavar="[SOURCE...]", help="Only these; all if none. See: gpuledger sources")
+]
+FIXTURES = Annotated[
+    bool, typer.Option("--fixtures", help="Take the recorded pages of tests/fixtures instead of the network.")
+]
 # Sources wait on their hosts, not on this machine.
 SOURCES_AT_ONCE = 8
 
@@ -35,6 +39,8 @@ def collect(sources: SOURCES = None, *, fixtures: FIXTURES = False) -> None:
 
     Example: gpuledger collect vast runpod
     """
+    from flows import steps
+
     names = sources or []
     if fixtures:
         steps.collect_fixtures(names)
@@ -62,6 +68,8 @@ def load(
 
     Example: gpuledger load lambda_page lambda.html --observed-at 2023-09-09 --kind archived_page
     """
+    from flows import steps
+
     steps.take_in(source, read_pages(files), when(observed_at), kind.value)
     raise typer.Exit(report_outcomes(_load()))
 
@@ -72,6 +80,8 @@ def build(*, full: Annotated[bool, typer.Option("--full", help="Make everything 
 
     Example: gpuledger build
     """
+    from flows import steps
+
     with shown("building") as progress:
         built = steps.build(full=full, progress=progress)
     say_built(built)
@@ -83,6 +93,8 @@ def report() -> None:
 
     Example: gpuledger report
     """
+    from flows import steps
+
     say(f"report: {steps.report()}")
 
 
@@ -101,12 +113,14 @@ def run(*, fixtures: FIXTURES = False) -> None:
     raise typer.Exit(status)
 
 
-def _load() -> list[steps.Outcome]:
+def _load() -> "list[Outcome]":
+    from flows import steps
+
     with shown("loading") as progress:
         return steps.load_archive(progress)
 
 
-def report_outcomes(outcomes: Sequence[steps.Outcome]) -> int:
+def report_outcomes(outcomes: "Sequence[Outcome]") -> int:
     """A line for each source that did not fare well, one for the rest; returns the exit status."""
     good = [one for one in outcomes if one.is_good]
     bad = [one for one in outcomes if one.status in {"failed", "empty", "withheld"}]
@@ -114,7 +128,9 @@ def report_outcomes(outcomes: Sequence[steps.Outcome]) -> int:
         if one.status != "ok":
             say(f"{one.source}: {one.status}: {one.reason}")
     if good:
-        say(f"{len(good)} collections of {len({one.source for one in good})} sources, {sum(one.offers for one in good):,} offers")
+        say(
+            f"{len(good)} collections of {len({one.source for one in good})} sources, {sum(one.offers for one in good):,} offers"
+        )
     elif not outcomes:
         say("nothing new")
     return exit_status(good, bad)
@@ -135,3 +151,30 @@ def say_built(built: "Built | None") -> None:
     say(f"build {built.build_id}: {built.first_day} to {built.last_day}, {built.days_built:,} days made")
     for name in built.unknown_names:
         say(f"unknown spelling, add a row to warehouse/reference/spellings.csv: {name}")
+
+
+REASON = Annotated[str, typer.Option("--reason", help="Why; kept on record.")]
+
+
+@app.command()
+def accept(snapshot: Annotated[str, typer.Argument(help="Id of a snapshot.")], reason: REASON) -> None:
+    """Let a withheld snapshot count; the decision is kept on record.
+
+    Example: gpuledger accept 3f2a9c1b7d40e6580a1c --reason "they did sell out"
+    """
+    from flows import steps
+
+    steps.decide(snapshot, "accepted", reason)
+    say_built(steps.build())
+
+
+@app.command()
+def reject(snapshot: Annotated[str, typer.Argument(help="Id of a snapshot.")], reason: REASON) -> None:
+    """Keep a snapshot out of every table; the decision is kept on record.
+
+    Example: gpuledger reject 3f2a9c1b7d40e6580a1c --reason "a test page"
+    """
+    from flows import steps
+
+    steps.decide(snapshot, "withheld", reason)
+    say_built(steps.build())

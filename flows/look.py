@@ -2,7 +2,7 @@
 
 import typer
 
-from flows.cli import FORMAT, app
+from flows.app import FORMAT, app
 from flows.output import Format, print_rows, say
 
 
@@ -36,7 +36,10 @@ def doctor(form: FORMAT = Format.TABLE) -> None:
     from warehouse import health
 
     findings = health.doctor()
-    rows = [(one.what, "well" if one.is_well else "not well", one.how_it_is, "" if one.is_well else one.mend) for one in findings]
+    rows = [
+        (one.what, "well" if one.is_well else "not well", one.how_it_is, "" if one.is_well else one.mend)
+        for one in findings
+    ]
     print_rows(["what", "state", "how_it_is", "mend"], rows, form)
     if not all(one.is_well for one in findings):
         raise typer.Exit(1)

@@ -79,7 +79,10 @@ def _cell(value: Any) -> Any:
 def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     cells = [[_text(value) for value in row] for row in rows]
     widths = [max([len(name), *(len(row[place]) for row in cells)]) for place, name in enumerate(names)]
-    right = [bool(rows) and all(isinstance(row[place], int | float | Decimal | None) for row in rows) for place in range(len(names))]
+    right = [
+        bool(rows) and all(isinstance(row[place], int | float | Decimal | None) for row in rows)
+        for place in range(len(names))
+    ]
     for line in [list(names), ["-" * width for width in widths], *cells]:
         print("  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip())
 

@@ -76,7 +76,9 @@ def collect(*, fixtures: bool = False) -> list[Outcome]:
     outcomes = load_archive()
     create_table_artifact(
         key="collections",
-        table=[{"source": one.source, "status": one.status, "offers": one.offers, "reason": one.reason} for one in outcomes],
+        table=[
+            {"source": one.source, "status": one.status, "offers": one.offers, "reason": one.reason} for one in outcomes
+        ],
         description="How each source fared.",
     )
     return outcomes
@@ -89,7 +91,14 @@ def build() -> Built | None:
     if built is not None:
         create_table_artifact(
             key="build",
-            table=[{"build": built.build_id, "from": str(built.first_day), "to": str(built.last_day), "days made": built.days_built}],
+            table=[
+                {
+                    "build": built.build_id,
+                    "from": str(built.first_day),
+                    "to": str(built.last_day),
+                    "days made": built.days_built,
+                }
+            ],
             description="What the build made.",
         )
     return built

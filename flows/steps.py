@@ -1,5 +1,6 @@
 """The steps as plain functions: what ``gpuledger``'s commands call directly and the Prefect flows put in order."""
 
+import getpass
 import importlib.resources
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from scrapers.datasets import list_prices
 from scrapers.source import Adapter, Page, load_all
 from scrapers.source import load as load_source
 from warehouse import build as builder
-from warehouse import database, load, rates
+from warehouse import database, load, rates, verdicts
 
 CURATED = "list_prices"
 Progress = Callable[[int, int], None]
@@ -57,7 +58,9 @@ def collect_rates() -> Manifest:
     from scrapers import exchange_rates
     from scrapers.fetch import Client
 
-    return collector.pages_from_network(rates.SOURCE, exchange_rates.fetch, archive(), lambda: Client(rates.SOURCE), database.now)
+    return collector.pages_from_network(
+        rates.SOURCE, exchange_rates.fetch, archive(), lambda: Client(rates.SOURCE), database.now
+    )
 
 
 def collect_fixtures(names: Iterable[str] = ()) -> list[Manifest]:
@@ -124,3 +127,9 @@ def report() -> Path:
 
     with database.connect_published() as connection:
         return site.write(connection, database.site_dir())
+
+
+def decide(snapshot_id: str, verdict: str, reason: str) -> None:
+    """Record a person's verdict on a snapshot. Raises WarehouseError for no such snapshot."""
+    with database.writer_lock(wait_seconds=60), database.connect_working() as connection:
+        verdicts.override(connection, snapshot_id, verdict, reason, decided_by=getpass.getuser())

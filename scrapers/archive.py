@@ -87,7 +87,14 @@ class Archive:
             stored = tuple(self._write_body(page) for page in pages)
             identity = _content_hash(stored) if outcome == "collected" else f"{outcome}: {reason}"
             manifest = Manifest(
-                snapshot_id(source, observed_at, identity), source, source_kind, observed_at, outcome, reason, stored, scope
+                snapshot_id(source, observed_at, identity),
+                source,
+                source_kind,
+                observed_at,
+                outcome,
+                reason,
+                stored,
+                scope,
             )
             path = self._manifest_path(manifest)
             if not path.exists():

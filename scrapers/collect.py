@@ -28,11 +28,15 @@ def fixtures_dir() -> Path:
     told = os.environ.get("GPULEDGER_FIXTURES")
     folder = Path(told) if told else Path(__file__).parent.parent / "tests" / "fixtures"
     if not folder.is_dir():
-        raise NoFixturesError(f"no fixtures at {folder}; run from a clone, or set GPULEDGER_FIXTURES to its tests/fixtures")
+        raise NoFixturesError(
+            f"no fixtures at {folder}; run from a clone, or set GPULEDGER_FIXTURES to its tests/fixtures"
+        )
     return folder
 
 
-def from_network(adapter: Adapter, archive: Archive, client: Callable[[], "Client"], now: Callable[[], datetime]) -> Manifest:
+def from_network(
+    adapter: Adapter, archive: Archive, client: Callable[[], "Client"], now: Callable[[], datetime]
+) -> Manifest:
     """One live collection of a source of offers."""
     return pages_from_network(adapter.name, adapter.fetch, archive, client, now)
 
@@ -50,7 +54,9 @@ def pages_from_network(
     """
     observed_at = now()
     pages, scope, outcome, reason = _fetched(fetch, client)
-    return archive.write(name, pages, observed_at=observed_at, source_kind="live", outcome=outcome, reason=reason, scope=scope)
+    return archive.write(
+        name, pages, observed_at=observed_at, source_kind="live", outcome=outcome, reason=reason, scope=scope
+    )
 
 
 def _fetched(

@@ -12,7 +12,9 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 def fixture_pages(folder: Path) -> list[Page]:
     """The pages of one fixture, in name order."""
-    return [Page(f"fixture:{p.name}", p.read_bytes(), p.name) for p in sorted(folder.iterdir()) if p.name != "offers.json"]
+    return [
+        Page(f"fixture:{p.name}", p.read_bytes(), p.name) for p in sorted(folder.iterdir()) if p.name != "offers.json"
+    ]
 
 
 def as_json(offers: list[Offer]) -> list[dict[str, object]]:

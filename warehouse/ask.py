@@ -47,14 +47,18 @@ def read_only(connection: Connection) -> None:
 
 def accelerators(connection: Connection, name: str) -> list[str]:
     """The keys that a name means: a key, or every key of a model. Raises UnknownNameError."""
-    known = [row[0] for row in connection.execute("SELECT accelerator FROM reference.accelerators ORDER BY 1").fetchall()]
+    known = [
+        row[0] for row in connection.execute("SELECT accelerator FROM reference.accelerators ORDER BY 1").fetchall()
+    ]
     if name in known:
         return [name]
     part = names.resolve(name)
     if part.accelerator in known and part.form_factor != "unstated" and part.memory_gb is not None:
         return [part.accelerator]
     if part.model is not None:
-        found = connection.execute("SELECT accelerator FROM reference.accelerators WHERE model = ? ORDER BY 1", [part.model]).fetchall()
+        found = connection.execute(
+            "SELECT accelerator FROM reference.accelerators WHERE model = ? ORDER BY 1", [part.model]
+        ).fetchall()
         if found:
             return [row[0] for row in found]
     near = ", ".join(difflib.get_close_matches(name.lower(), known, n=4, cutoff=0.4)) or ", ".join(known[:4])
@@ -93,7 +97,13 @@ def prices(connection: Connection, keys: Sequence[str], count: int | None) -> An
 
 
 def trend(
-    connection: Connection, keys: Sequence[str], *, segment: str, pricing_model: str, commitment_days: int, since: date | None
+    connection: Connection,
+    keys: Sequence[str],
+    *,
+    segment: str,
+    pricing_model: str,
+    commitment_days: int,
+    since: date | None,
 ) -> Answer:
     """How the daily price moved, one row per month and part: that of the month's last priced day."""
     return ask(
@@ -115,7 +125,13 @@ def trend(
         GROUP BY accelerator, date_trunc('month', day)
         ORDER BY accelerator, day
         """,
-        {"keys": list(keys), "segment": segment, "pricing_model": pricing_model, "commitment_days": commitment_days, "since": since},
+        {
+            "keys": list(keys),
+            "segment": segment,
+            "pricing_model": pricing_model,
+            "commitment_days": commitment_days,
+            "since": since,
+        },
     )
 
 
@@ -134,7 +150,9 @@ def cost(connection: Connection, run: str, *, on: date | None, basis: str | None
     ``on`` defaults to the newest day. Raises UnknownNameError for a basis that no day has.
     """
     if basis is not None:
-        known = [row[0] for row in connection.execute("SELECT DISTINCT basis FROM basis_prices_daily ORDER BY 1").fetchall()]
+        known = [
+            row[0] for row in connection.execute("SELECT DISTINCT basis FROM basis_prices_daily ORDER BY 1").fetchall()
+        ]
         if basis not in known:
             near = ", ".join(difflib.get_close_matches(basis, known, n=5, cutoff=0.3)) or ", ".join(known[:9])
             raise UnknownNameError(f"no basis {basis!r}; there is {near}")
@@ -165,7 +183,9 @@ def export(connection: Connection, folder: Path) -> list[Path]:
         for name in [*sorted(marts), "builds"]:
             path = folder / f"{name}.parquet"
             fresh = folder / f".{name}.parquet"
-            connection.execute(f"COPY (FROM {name}) TO '{str(fresh).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)")
+            connection.execute(
+                f"COPY (FROM {name}) TO '{str(fresh).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd)"
+            )
             fresh.replace(path)
             written.append(path)
     except (OSError, duckdb.IOException) as error:

@@ -77,7 +77,14 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
         parts.name_texts(connection, again=full)
         first_day, last_day = _ledger_days(connection)
         from_day = first_day
-        if last is None or first_day is None or last_day is None or last[3] is None or first_day > last[3] or last_day < last[4]:
+        if (
+            last is None
+            or first_day is None
+            or last_day is None
+            or last[3] is None
+            or first_day > last[3]
+            or last_day < last[4]
+        ):
             full = True  # a first or newest day that was rejected since takes its rows with it
         elif not full:
             from_day = min(max(_first_touched(connection, last[2], last[4]), first_day), last_day)
@@ -162,7 +169,9 @@ def _grain_checks() -> dict[str, str]:
         if model.partition in {"day", "none"}:
             grain = ", ".join(model.grain)
             days = "SEMI JOIN days_to_build USING (day)" if model.partition == "day" else ""
-            checks[f"grain of {model.name}"] = f"SELECT {grain}, count(*) FROM {model.name} {days} GROUP BY {grain} HAVING count(*) > 1"
+            checks[f"grain of {model.name}"] = (
+                f"SELECT {grain}, count(*) FROM {model.name} {days} GROUP BY {grain} HAVING count(*) > 1"
+            )
     return checks
 
 

@@ -80,7 +80,9 @@ def writer_lock(wait_seconds: float = 0.0) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+", encoding="ascii")
     except OSError as error:
-        raise WarehouseError(f"cannot write to {path.parent}: {error.strerror}; set GPULEDGER_DATA to a folder of yours") from None
+        raise WarehouseError(
+            f"cannot write to {path.parent}: {error.strerror}; set GPULEDGER_DATA to a folder of yours"
+        ) from None
     with file:
         deadline = time.monotonic() + wait_seconds
         while True:
@@ -223,7 +225,11 @@ def _migrate(connection: Connection) -> None:
     found = connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchone()
     version = int(found[0]) if found else 0
     scripts = sorted(
-        (item for item in importlib.resources.files("warehouse").joinpath("migrations").iterdir() if item.name.endswith(".sql")),
+        (
+            item
+            for item in importlib.resources.files("warehouse").joinpath("migrations").iterdir()
+            if item.name.endswith(".sql")
+        ),
         key=lambda item: item.name,
     )
     newest = int(scripts[-1].name[:4])

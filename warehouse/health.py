@@ -58,7 +58,9 @@ def sources(connection: Connection | None) -> Answer:
     segments = {} if connection is None else _segments(connection)
     rows: list[tuple[Any, ...]] = []
     for one in load_all():
-        status, last_good_at, offers, reason = fared.get(one.name, ("never", None, None, _why_never(one.source.key_env)))
+        status, last_good_at, offers, reason = fared.get(
+            one.name, ("never", None, None, _why_never(one.source.key_env))
+        )
         rows.append(
             (
                 one.name, one.source.provider, segments.get(one.source.provider), one.source.kind, not one.source.unproven, status,
@@ -131,10 +133,18 @@ def _disk() -> Finding:
     folder = database.data_dir()
     there = folder if folder.exists() else folder.parent
     if not os.access(there, os.W_OK):
-        return Finding("data folder", is_well=False, how_it_is=f"{folder} is not writable", mend="set GPULEDGER_DATA to a folder of yours")
+        return Finding(
+            "data folder",
+            is_well=False,
+            how_it_is=f"{folder} is not writable",
+            mend="set GPULEDGER_DATA to a folder of yours",
+        )
     free = shutil.disk_usage(there).free
     return Finding(
-        "data folder", is_well=free >= FREE_BYTES, how_it_is=f"{folder}, {free / 1024**3:.1f} GiB free", mend="free some disk space"
+        "data folder",
+        is_well=free >= FREE_BYTES,
+        how_it_is=f"{folder}, {free / 1024**3:.1f} GiB free",
+        mend="free some disk space",
     )
 
 
@@ -149,7 +159,9 @@ def _archive() -> Finding:
 
 def _builds(connection: Connection) -> Iterator[Finding]:
     try:
-        last = connection.execute("SELECT build_id, built_at, last_day FROM builds ORDER BY built_at DESC LIMIT 1").fetchone()
+        last = connection.execute(
+            "SELECT build_id, built_at, last_day FROM builds ORDER BY built_at DESC LIMIT 1"
+        ).fetchone()
     except duckdb.CatalogException:
         last = None
     if last is None:

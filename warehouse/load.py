@@ -29,7 +29,14 @@ _FACTS = {"price": _AMOUNT, "price_text": pa.string(), "available": pa.bool_(), 
 _NANO = Decimal("1e-9")
 
 OFFER_SCHEMA = pa.schema(
-    {"snapshot_id": pa.string(), "ordinal": pa.int32(), "source": pa.string(), "provider": pa.string(), **_WORDS, **_FACTS}
+    {
+        "snapshot_id": pa.string(),
+        "ordinal": pa.int32(),
+        "source": pa.string(),
+        "provider": pa.string(),
+        **_WORDS,
+        **_FACTS,
+    }
 )
 SNAPSHOT_SCHEMA = pa.schema(
     {
@@ -58,15 +65,21 @@ class Loaded:
 
     def row(self) -> dict[str, Any]:
         """The row of ``raw.snapshots`` but for what the warehouse adds."""
-        own = {name: getattr(self, name) for name in ("provider", "parser_version", "status", "reason", "is_whole", "is_unproven")}
+        own = {
+            name: getattr(self, name)
+            for name in ("provider", "parser_version", "status", "reason", "is_whole", "is_unproven")
+        }
         of_manifest = {
-            name: getattr(self.manifest, name) for name in ("snapshot_id", "source", "source_kind", "scope", "observed_at", "content_hash")
+            name: getattr(self.manifest, name)
+            for name in ("snapshot_id", "source", "source_kind", "scope", "observed_at", "content_hash")
         }
         counts = {"offers": len(self.parsed.offers), "rejected": len(self.parsed.rejected)}
         return {**own, **of_manifest, **counts, "urls": sorted({page.url for page in self.manifest.pages})}
 
 
-def load_new(connection: Connection, archive: Archive, progress: Callable[[int, int], None] | None = None) -> list[Loaded]:
+def load_new(
+    connection: Connection, archive: Archive, progress: Callable[[int, int], None] | None = None
+) -> list[Loaded]:
     """Load every archived collection that the warehouse does not have; oldest first.
 
     ``progress`` is told how many are done of how many. Raises ArchiveError when the archive can't be read.
@@ -95,7 +108,14 @@ def read(adapter: Adapter, manifest: Manifest, parse: Callable[[], Parsed]) -> L
             status, reason = "failed", str(error)
     is_whole = status == "ok" and adapter.source.whole and manifest.source_kind in {"live", "archived_page", "dataset"}
     return Loaded(
-        manifest, adapter.source.provider, adapter.parser_version, status, reason, is_whole, adapter.source.unproven, parsed
+        manifest,
+        adapter.source.provider,
+        adapter.parser_version,
+        status,
+        reason,
+        is_whole,
+        adapter.source.unproven,
+        parsed,
     )
 
 
@@ -129,8 +149,20 @@ def _read_rates(archive: Archive, manifest: Manifest) -> Loaded:
         return _without_offers(manifest, "ecb", "failed", str(error))
 
 
-def _without_offers(manifest: Manifest, provider: str, status: str, reason: str, found: pa.Table | None = None) -> Loaded:
-    return Loaded(manifest, provider, "none", status, reason, is_whole=False, is_unproven=False, parsed=Parsed([], []), rates=found)
+def _without_offers(
+    manifest: Manifest, provider: str, status: str, reason: str, found: pa.Table | None = None
+) -> Loaded:
+    return Loaded(
+        manifest,
+        provider,
+        "none",
+        status,
+        reason,
+        is_whole=False,
+        is_unproven=False,
+        parsed=Parsed([], []),
+        rates=found,
+    )
 
 
 def _batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
@@ -191,7 +223,10 @@ def _write(connection: Connection, batch: list[Loaded]) -> None:
 
 def write_unjudged(connection: Connection, one: Loaded) -> None:
     """One collection into an empty warehouse in memory, without a verdict."""
-    tables = {"new_snapshots": pa.Table.from_pylist([one.row()], schema=SNAPSHOT_SCHEMA), "new_offers": offer_table([one])}
+    tables = {
+        "new_snapshots": pa.Table.from_pylist([one.row()], schema=SNAPSHOT_SCHEMA),
+        "new_offers": offer_table([one]),
+    }
     with database.registered(connection, tables):
         connection.execute(_FRESH)
         connection.execute(_INSERT_SNAPSHOTS, {"load_number": 0, "now": database.now()})

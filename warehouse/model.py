@@ -86,7 +86,10 @@ def _read(file: Traversable, schema: str) -> Model:
         raise ModelError(f"{file.name}: no header")
     lines = [line.removeprefix("--").removeprefix(" ") for line in header[1].splitlines()]
     comment = " ".join(line.strip() for line in lines[: _line_of(lines, "grain:", file.name)])
-    fields = {key: lines[_line_of(lines, f"{key}:", file.name)].partition(":")[2].strip() for key in ("grain", "partition", "inputs")}
+    fields = {
+        key: lines[_line_of(lines, f"{key}:", file.name)].partition(":")[2].strip()
+        for key in ("grain", "partition", "inputs")
+    }
     columns: dict[str, str] = {}
     for line in lines[_line_of(lines, "columns:", file.name) + 1 :]:
         column, _, told = line.partition(":")

@@ -21,14 +21,23 @@ own_why_not IS NULL AS index_eligible, own_why_not AS why_not
 """
 
 
-def preview(adapter: Adapter, pages: Sequence[Page], observed_at: datetime) -> tuple[list[dict[str, Any]], list[Rejected]]:
+def preview(
+    adapter: Adapter, pages: Sequence[Page], observed_at: datetime
+) -> tuple[list[dict[str, Any]], list[Rejected]]:
     """One row per offer on the pages, as ``offers`` would show it, and the records that do not read.
 
     Raises PageError when the pages are not this source's.
     """
     parsed = adapter.parse(pages)
     manifest = Manifest(
-        snapshot_id(adapter.name, observed_at, "preview"), adapter.name, "live", observed_at, "collected", "", (), "whole"
+        snapshot_id(adapter.name, observed_at, "preview"),
+        adapter.name,
+        "live",
+        observed_at,
+        "collected",
+        "",
+        (),
+        "whole",
     )
     with database.connect_memory() as connection:
         load.write_unjudged(connection, load.read(adapter, manifest, lambda: parsed))

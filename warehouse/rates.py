@@ -16,7 +16,8 @@ SCHEMA = pa.schema({"day": pa.date32(), "currency": pa.string(), "units_per_eur"
 def read(pages: list[Page]) -> pa.Table:
     """The rates on the pages. Raises PageError."""
     rows = [
-        {"day": rate.day, "currency": rate.currency, "units_per_eur": rate.units_per_eur} for rate in exchange_rates.parse(pages)
+        {"day": rate.day, "currency": rate.currency, "units_per_eur": rate.units_per_eur}
+        for rate in exchange_rates.parse(pages)
     ]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 

@@ -62,7 +62,9 @@ def override(connection: Connection, snapshot_id: str, verdict: str, reason: str
         "SELECT source, min(observed_at) FROM raw.snapshots WHERE snapshot_id = ? GROUP BY source", [snapshot_id]
     ).fetchall()
     if not found:
-        raise database.WarehouseError(f"no snapshot {snapshot_id!r}; list them with: gpuledger sql \"SELECT * FROM provider_coverage\"")
+        raise database.WarehouseError(
+            f'no snapshot {snapshot_id!r}; list them with: gpuledger sql "SELECT * FROM provider_coverage"'
+        )
     with database.transaction(connection):
         load_number = database.next_load_number(connection)
         _record(connection, snapshot_id, verdict, reason, decided_by, load_number)
@@ -183,7 +185,9 @@ def _snapshots(connection: Connection, source: str) -> list[_Snapshot]:
     return [_Snapshot(*row) for row in rows]
 
 
-def _record(connection: Connection, snapshot_id: str, verdict: str, reason: str, decided_by: str, load_number: int) -> None:
+def _record(
+    connection: Connection, snapshot_id: str, verdict: str, reason: str, decided_by: str, load_number: int
+) -> None:
     connection.execute(
         "INSERT INTO raw.verdicts VALUES (?, ?, ?, ?, ?, ?)",
         [snapshot_id, verdict, reason, database.now(), decided_by, load_number],

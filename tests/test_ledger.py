@@ -1,0 +1,378 @@
+"""The road from archive to marts on made-up markets whose truth is known."""
+
+import random
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.market import Market, offer
+from warehouse import database, verdicts
+
+
+@pytest.fixture
+def market(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Market:
+    return Market(tmp_path, monkeypatch)
+
+
+def medians(market: Market, segment: str = "all") -> dict[str, float | None]:
+    rows = market.sql(
+        "SELECT day, usd_per_accelerator_hour_median FROM prices_daily"
+        " WHERE accelerator = 'h100-sxm-80gb' AND pricing_model = 'on_demand' AND segment = ? ORDER BY day",
+        segment,
+    )
+    return {str(day): value for day, value in rows}
+
+
+def test_loading_twice_changes_nothing(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a"), offer("b", "3.00")])
+    market.update()
+    before = market.tables()
+    market.says("one", "2026-03-01", [offer("a"), offer("b", "3.00")])
+    assert market.load() == []
+    assert market.build() is None
+    assert market.tables() == before
+    assert len(before["raw.offers"]) == 2
+
+
+def busy_market(market: Market) -> list[tuple[str, str, object, str]]:
+    """Sources of every kind, with gaps, changes, an absence, late rates and a bad page."""
+    market.source("aws_api", "aws")
+    market.source("aws_page", "aws", kind="page")
+    market.source("lambda_api", "lambda")
+    market.source("vast_api", "vast")
+    market.source("coreweave_api", "coreweave")
+    market.source("scaleway_api", "scaleway")
+    many = [offer(f"n{i}", Decimal("2.5") + i) for i in range(12)]
+    said = [
+        ("aws_api", "2026-01-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "5.00")], "live"),
+        ("aws_api", "2026-03-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "4.00")], "live"),
+        ("aws_page", "2026-02-01", [offer("p5 page", "99.00", accelerator_count="8", region="us-east-1")], "archived_page"),
+        ("lambda_api", "2026-01-05", many, "live"),
+        ("lambda_api", "2026-01-06", many[:3], "live"),
+        ("lambda_api", "2026-01-07", many[1:], "live"),
+        ("lambda_api", "2026-01-09T03:00", b"<html>log in</html>", "live"),
+        ("lambda_api", "2026-01-09T09:00", many, "live"),
+        ("vast_api", "2026-01-10", [offer("51/1x", "1.50"), offer("52/1x", "1.70", pricing_model="spot")], "live"),
+        ("vast_api", "2026-01-20", [], "live"),
+        ("vast_api", "2026-01-21", [offer("51/1x", "1.60")], "live"),
+        ("coreweave_api", "2026-01-02", [offer("hgx", "49.24", accelerator_count="8"), offer("hgx", "48.00", accelerator_count="8")], "fixture"),
+        ("coreweave_api", "2026-01-20", [offer("hgx", "40.00", accelerator_count="8")], "live"),
+        ("scaleway_api", "2026-01-15", [offer("H100-SXM-1", "2.73", currency="EUR", region="fr-par")], "live"),
+    ]  # fmt: skip
+    return said
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_order_of_loading_gives_the_same_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    found = []
+    for order in (None, seed):
+        with pytest.MonkeyPatch.context() as patch:
+            market = Market(tmp_path / f"{order}", patch)
+            said = busy_market(market)
+            if order is not None:
+                random.Random(order).shuffle(said)
+            for source, when, offers, kind in said:
+                market.says(source, when, offers, kind)
+                if order is not None:
+                    market.load()
+            market.update()
+            tables = market.tables()
+            # Verdicts that were decided again stay on record; the newest must agree.
+            tables.pop("raw.verdicts")
+            found.append(
+                (
+                    tables,
+                    market.sql(
+                        "SELECT snapshot_id, verdict, verdict_reason, is_good FROM staging.snapshots ORDER BY 1"
+                    ),
+                )
+            )
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_incremental_build_equals_a_full_one(market: Market, seed: int) -> None:
+    said = busy_market(market)
+    random.Random(seed).shuffle(said)
+    for source, when, offers, kind in said:
+        market.says(source, when, offers, kind)
+        market.update()
+    step_by_step = market.tables()
+    market.build(full=True)
+    at_once = market.tables()
+    assert step_by_step.keys() == at_once.keys()
+    for name, rows in at_once.items():
+        assert step_by_step[name] == rows, name
+
+
+def test_a_login_page_an_empty_answer_and_a_renamed_field_enter_no_mart(market: Market) -> None:
+    for name in ("well", "login", "empty", "renamed", "cut"):
+        market.source(name, "lambda" if name == "well" else "coreweave")
+    market.says("well", "2026-03-01", [offer("a", "2.00")])
+    market.says("login", "2026-03-01", b"<html><form>Sign in</form></html>")
+    market.says("empty", "2026-03-01", [])
+    market.says("renamed", "2026-03-01", [{"sku": "a", "gpu": "H100", "price": "1", "currency": "USD"}])
+    market.says("cut", "2026-03-01", b'[{"sku": "a", "accelerator_na')
+    outcomes = {one.source: one for one in market.update()}
+    assert {name: one.status for name, one in outcomes.items()} == {
+        "well": "ok", "login": "failed", "empty": "empty", "renamed": "failed", "cut": "failed",
+    }  # fmt: skip
+    assert all(one.reason for one in outcomes.values() if one.source != "well")
+    assert market.sql("SELECT DISTINCT source FROM offers") == [("well",)]
+    coverage = dict(market.sql("SELECT source, status FROM provider_coverage"))
+    assert coverage == {"well": "ok", "login": "failed", "empty": "empty", "renamed": "failed", "cut": "failed"}
+
+
+def test_one_bad_record_does_not_end_the_page(market: Market) -> None:
+    market.source("one")
+    rows = [offer(f"s{i}") for i in range(98)]
+    rows.insert(36, {"sku": "no name", "accelerator_count": "1", "price": "1", "currency": "USD"})
+    rows.insert(37, offer("null name", accelerator_name=None))
+    market.says("one", "2026-03-01", rows)
+    [outcome] = market.update()
+    assert (outcome.status, outcome.offers) == ("partial", 98)
+    with database.connect_working(read_only=True) as connection:
+        bad = connection.execute("SELECT record FROM raw.rejected ORDER BY 1").fetchall()
+    assert bad == [("no name",), ("null name",)]
+
+
+def test_a_count_far_from_the_last_is_withheld_until_three_agree(market: Market) -> None:
+    market.source("one")
+    many = [offer(f"s{i}") for i in range(40)]
+    market.says("one", "2026-03-01", many)
+    for day in ("02", "03", "04"):
+        market.says("one", f"2026-03-{day}", many[:8])
+    statuses = [one.status for one in market.update()]
+    assert statuses == ["ok", "withheld", "withheld", "ok"]
+    assert medians(market) == {"2026-03-01": 2.0, "2026-03-02": 2.0, "2026-03-03": 2.0, "2026-03-04": 2.0}
+
+
+@pytest.mark.parametrize("factor", ["8", "100", "0.00136986"])
+def test_a_change_of_unit_is_withheld_and_never_accepted_by_itself(market: Market, factor: str) -> None:
+    market.source("one")
+    prices = {f"s{i}": Decimal("1.10") + i for i in range(10)}
+    market.says("one", "2026-03-01", [offer(sku, price) for sku, price in prices.items()])
+    for day in range(2, 8):
+        market.says("one", f"2026-03-0{day}", [offer(sku, price * Decimal(factor)) for sku, price in prices.items()])
+    outcomes = market.update()
+    assert [one.status for one in outcomes] == ["ok", *["withheld"] * 6]
+    assert "change of unit" in outcomes[-1].reason
+
+
+def test_a_person_overrides_a_verdict_and_it_is_on_record(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer(f"s{i}") for i in range(40)])
+    withheld = market.says("one", "2026-03-02", [offer(f"s{i}", "3.00") for i in range(4)])
+    market.update()
+    with database.writer_lock(), database.connect_working() as connection:
+        verdicts.override(connection, withheld.snapshot_id, "accepted", "they sold out", "ada")
+    market.build()
+    assert medians(market) == {"2026-03-01": 2.0, "2026-03-02": 3.0}
+    with database.connect_working(read_only=True) as connection:
+        rows = connection.execute(
+            "SELECT verdict, decided_by FROM raw.verdicts WHERE snapshot_id = ? ORDER BY load_number",
+            [withheld.snapshot_id],
+        )
+        assert rows.fetchall() == [("withheld", "rule"), ("accepted", "ada")]
+
+
+def test_prices_are_carried_within_their_limits_only(market: Market) -> None:
+    market.source("list", "lambda")
+    market.source("ads", "vast")
+    market.source("clock", "coreweave")
+    market.says("list", "2026-03-01", [offer("a", "2.00")])
+    market.says("ads", "2026-03-01", [offer("51/1x", "1.00")])
+    market.says("clock", "2026-03-31", [offer("other", "9.00", accelerator_name="B200 SXM 180GB")])
+    market.update()
+    assert [day for day, value in medians(market, "marketplace").items() if value is not None] == [
+        f"2026-03-0{d}" for d in range(1, 5)
+    ]
+    neocloud = medians(market, "neocloud")
+    assert [day for day, value in neocloud.items() if value is not None] == [f"2026-03-{d:02}" for d in range(1, 16)]
+    assert neocloud["2026-03-16"] is None
+    status = market.sql(
+        "SELECT status, reason FROM prices_daily WHERE accelerator = 'h100-sxm-80gb' AND segment = 'neocloud' AND day = '2026-03-16'"
+    )
+    assert status == [("withheld", "no price within its age limit")]
+
+
+def test_an_unchanged_hyperscaler_price_fills_its_gap_and_a_changed_one_does_not(market: Market) -> None:
+    market.source("aws_api", "aws")
+    market.says(
+        "aws_api", "2026-01-01", [offer("same", "4.00"), offer("moved", "8.00", accelerator_name="B200 SXM 180GB")]
+    )
+    market.says(
+        "aws_api", "2026-03-01", [offer("same", "4.00"), offer("moved", "7.00", accelerator_name="B200 SXM 180GB")]
+    )
+    market.update()
+    rows = dict(
+        market.sql(
+            "SELECT accelerator, count(*) FROM provider_prices_daily WHERE day BETWEEN '2026-01-16' AND '2026-02-28' GROUP BY 1"
+        )
+    )
+    assert rows == {"h100-sxm-80gb": 44}
+    assert market.sql("SELECT DISTINCT is_bracketed FROM provider_prices_daily WHERE day = '2026-02-01'") == [(True,)]
+
+
+def test_an_offer_absent_from_a_whole_snapshot_has_no_price_that_day(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a", "2.00"), offer("b", "4.00")])
+    market.says("one", "2026-03-02", [offer("b", "4.00")])
+    market.says("one", "2026-03-03", [offer("a", "2.00"), offer("b", "4.00")])
+    market.update()
+    assert medians(market) == {"2026-03-01": 3.0, "2026-03-02": 4.0, "2026-03-03": 3.0}
+
+
+def test_the_last_snapshot_of_a_utc_day_is_the_days_price(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01T23:59:59", [offer("a", "3.00")])
+    market.says("one", "2026-03-01T00:00", [offer("a", "2.00")])
+    market.says("one", "2026-03-02T00:00", [offer("a", "4.00")])
+    market.update()
+    assert medians(market) == {"2026-03-01": 3.0, "2026-03-02": 4.0}
+
+
+def test_forty_regions_do_not_outvote_one_neocloud(market: Market) -> None:
+    market.source("aws_api", "aws")
+    market.source("lambda_api", "lambda")
+    regions = [offer("p5", 10 + place, region=f"region-{place}") for place in range(40)]
+    market.says("aws_api", "2026-03-01", [*regions, offer("p5", "6.00", region="us-east-1")])
+    market.says("lambda_api", "2026-03-01", [offer("a", "2.00")])
+    market.update()
+    assert medians(market) == {"2026-03-01": 4.0}
+    assert market.sql("SELECT n_providers, status FROM prices_daily WHERE segment = 'all'") == [(2, "thin")]
+
+
+def test_one_source_counts_for_a_provider_and_the_other_says_why(market: Market) -> None:
+    market.source("lambda_api", "lambda")
+    market.source("lambda_page", "lambda", kind="page")
+    market.says("lambda_api", "2026-03-01", [offer("a", "2.00")])
+    market.says("lambda_page", "2026-03-01", [offer("1x H100", "9.00")])
+    market.update()
+    assert medians(market) == {"2026-03-01": 2.0}
+    assert market.sql("SELECT source, index_eligible, why_not FROM offers ORDER BY 1") == [
+        ("lambda_api", True, None), ("lambda_page", False, "for this provider and day lambda_api counts"),
+    ]  # fmt: skip
+
+
+def test_an_aggregator_speaks_only_where_no_source_of_ours_does(market: Market) -> None:
+    market.source("lambda_api", "lambda")
+    market.source("broker", "prime_intellect", is_aggregator=True)
+    market.says("lambda_api", "2026-03-01", [offer("a", "2.00")])
+    market.says(
+        "broker", "2026-03-01", [offer("l", "1.00", provider="Lambda Labs"), offer("c", "5.00", provider="CoreWeave")]
+    )
+    market.update()
+    rows = market.sql("SELECT provider, usd_per_accelerator_hour_median FROM provider_prices_daily ORDER BY 1")
+    assert rows == [("coreweave", Decimal("5.00")), ("lambda", Decimal("2.00"))]
+
+
+def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a", "2.00")], "fixture")
+    market.update()
+    assert medians(market) == {"2026-03-01": 2.0}
+    market.says("one", "2026-03-05", [offer("a", "3.00")])
+    market.update()
+    assert medians(market) == {"2026-03-05": 3.0}
+    assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [("its snapshot does not count",)]
+
+
+def test_currency_converts_at_the_latest_rate_on_or_before_the_day(market: Market) -> None:
+    """Sunday 2023-03-19 takes Friday's rate of the ECB, 1.0623 dollars for a euro."""
+    market.source("scaleway_api", "scaleway")
+    market.says(
+        "scaleway_api", "2023-03-19", [offer("H100", "2.00", currency="EUR"), offer("T", "2.00", currency="XTS")]
+    )
+    market.update()
+    rows = market.sql("SELECT sku, usd_per_accelerator_hour, fx_date, why_not FROM offers ORDER BY 1")
+    assert rows == [
+        ("H100", Decimal("2.1246"), date(2023, 3, 17), None), ("T", None, None, "no exchange rate for XTS within 45 days"),
+    ]  # fmt: skip
+
+
+def test_equal_offers_collapse_and_differing_ones_keep_the_lowest(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a", "3.00"), offer("a", "2.00"), offer("a", "2.00")])
+    market.update()
+    rows = market.sql("SELECT price, index_eligible FROM offers ORDER BY ordinal")
+    assert rows == [(Decimal(3), False), (Decimal(2), True), (Decimal(2), False)]
+    assert medians(market) == {"2026-03-01": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ({"pricing_model": "floor"}, 'a "from" price or a bid floor'),
+        ({"price_scope": "component"}, "accelerator only, the host is billed on top"),
+        ({"accelerator_name": "Some Unknown GPU"}, "unknown accelerator"),
+        ({"accelerator_count": None, "accelerator_name": "H100 SXM"}, "the number of accelerators is not told"),
+        ({"accelerator_count": "0.125"}, "a slice, not a whole accelerator"),
+        ({"tier": "serverless"}, "tier serverless"),
+        ({"price": "999999"}, "outside what this part can cost"),
+        ({"effective_at": "2026-10-01"}, "holds only from 2026-10-01"),
+    ],
+)
+def test_what_is_no_price_of_a_rented_machine_stays_out_and_says_why(
+    market: Market, words: dict[str, str], why: str
+) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a", **words)])
+    market.update()
+    [(eligible, why_not)] = market.sql("SELECT index_eligible, why_not FROM offers")
+    assert not eligible
+    assert why in why_not
+    assert market.sql("SELECT count(*) FROM provider_prices_daily") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("per", "commitment_days", "price", "usd"),
+    [
+        ("hour", 0, "2.00", "2.00"), ("second", 0, "0.0005", "1.80"), ("minute", 0, "0.03", "1.80"), ("day", 0, "48", "2.00"),
+        ("month", 0, "1460", "2.00"), ("year", 365, "17520", "2.00"), ("term", 365, "17520", "2.00"), ("term", 1095, "52560", "2.00"),
+    ],
+)  # fmt: skip
+def test_every_unit_of_time_comes_to_an_hour(
+    market: Market, per: str, commitment_days: int, price: str, usd: str
+) -> None:
+    market.source("one")
+    words = {
+        "per": per,
+        "commitment_days": commitment_days,
+        "pricing_model": "reserved" if commitment_days else "on_demand",
+    }
+    market.says("one", "2026-03-01", [offer("a", price, **words)])
+    market.update()
+    assert market.sql("SELECT usd_per_accelerator_hour FROM offers") == [(Decimal(usd),)]
+
+
+def test_an_outlier_is_judged_within_its_segment_only(market: Market) -> None:
+    for place, price in enumerate(["2.00", "2.10", "2.20", "2.00", "90.00"]):
+        name = market.source(f"n{place}", ["lambda", "coreweave", "crusoe", "verda", "nebius"][place])
+        market.says(name, "2026-03-01", [offer("a", price)])
+    market.source("aws_api", "aws")
+    market.says("aws_api", "2026-03-01", [offer("p5", "12.29")])
+    market.update()
+    rows = market.sql(
+        "SELECT segment, n_providers, n_screened FROM prices_daily WHERE pricing_model = 'on_demand' ORDER BY segment"
+    )
+    assert rows == [("all", 5, 1), ("hyperscaler", 1, 0), ("neocloud", 4, 1)]
+
+
+def test_a_failed_check_changes_nothing_and_keeps_the_published_copy(
+    market: Market, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer("a", "2.00")])
+    market.update()
+    monkeypatch.setattr("warehouse.build.all_checks", lambda: {"never": "SELECT 'a row'"})
+    market.says("one", "2026-03-02", [offer("a", "3.00")])
+    with pytest.raises(Exception, match="check never found rows"):
+        market.update()
+    assert medians(market) == {"2026-03-01": 2.0}
+    monkeypatch.undo()
