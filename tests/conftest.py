@@ -1,0 +1,87 @@
+"""What every test runs in: no network, no settings, keys or data of the person who runs it, and a clock far from UTC."""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT.parent / "shared"
+LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::|")
+KEY = re.compile(r"(_KEY|_TOKEN|_SECRET)$")
+PREFECT_HOME = Path(tempfile.mkdtemp(prefix="gpu-ledger-prefect-"))
+
+# Prefect reads its settings once, when it is imported.
+for name in [name for name in os.environ if name.startswith(("GPULEDGER_", "PREFECT_"))]:
+    if name != "GPULEDGER_KILLS":
+        del os.environ[name]
+os.environ.update(
+    DO_NOT_TRACK="1",
+    PREFECT_HOME=str(PREFECT_HOME),
+    PREFECT_SERVER_ANALYTICS_ENABLED="false",
+    PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS="180",
+    TZ="America/St_Johns",
+)
+time.tzset()
+
+# The machine's speed is no property of the code; a failure in CI is one that anybody can repeat.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("steady")
+
+
+class NetworkError(RuntimeError):
+    """A test reached for the network. Not an OSError, so that no code under test takes it for a host that is down."""
+
+
+def refuse_network(event: str, arguments: tuple[object, ...]) -> None:
+    """Audit hook: only this machine is spoken to. Names are not even looked up."""
+    if event in {"socket.getaddrinfo", "socket.gethostbyname"}:
+        host = arguments[0]
+    elif event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
+        host = arguments[1][0]
+    else:
+        return
+    text = host.decode() if isinstance(host, bytes) else str(host or "")
+    if not LOOPBACK.fullmatch(text):
+        raise NetworkError(f"a test reached for {text}")
+
+
+sys.addaudithook(refuse_network)
+
+
+def pytest_unconfigure() -> None:
+    """Leave nothing behind."""
+    shutil.rmtree(PREFECT_HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder of the test's own, and no provider's key."""
+    monkeypatch.setenv("GPULEDGER_DATA", str(tmp_path / "data"))
+    for name in os.environ:
+        if KEY.search(name):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def prefect_harness() -> Iterator[None]:
+    """A Prefect server of the session's own, for tests that run flows. It takes about twenty seconds to start."""
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=180):
+        yield
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real samples and right answers that some machines have beside the project."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared on this machine: the real samples are not checked")
+    return SHARED
