@@ -101,8 +101,8 @@ class _Redirect:
 class Client:
     """Fetches the pages of one source. Whatever fails raises FetchError; no error, log line or Page holds a key.
 
-    ``kind`` is the source's: robots.txt is obeyed for pages, and not asked for by an API's client. ``allow_loopback`` is
-    for tests against a server on this machine. ``sleep`` and ``clock`` (monotonic, seconds) serve the client's own ``Politeness`` when none is given.
+    ``kind`` is the source's: robots.txt is obeyed for pages. ``allow_loopback`` is for tests against a server on this
+    machine. ``sleep`` and ``clock`` (monotonic, seconds) serve the client's own ``Politeness`` when none is given.
     """
 
     def __init__(
