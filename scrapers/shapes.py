@@ -148,6 +148,13 @@ def one(node: BeautifulSoup | Tag, selector: str) -> Tag:
     return found
 
 
+def whole_html(page: Page) -> BeautifulSoup:
+    """The page as HTML. Raises PageError when it stops inside a word or a tag: "$2.9" may be the half of "$2.99"."""
+    if not page.text.rstrip().endswith(">"):
+        raise PageError(f"{page.name}: not a whole page of HTML; it ends with {clean(page.text[-40:])!r}")
+    return page.soup
+
+
 def table_rows(table: Tag, header_of: Callable[[Tag], str] = text_of) -> list[dict[str, Tag]]:
     """Rows of a table as header text to cell; the header is the first row that has cells.
 
