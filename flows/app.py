@@ -17,6 +17,7 @@ app = typer.Typer(
     help="What it costs to rent accelerators, over time, and what known training runs would cost.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    pretty_exceptions_show_locals=False,
     rich_markup_mode=None,
 )
 FORMAT = Annotated[Format, typer.Option("--format", help="How to print: table, csv or json (one object per line).")]

@@ -5,15 +5,21 @@ import importlib.resources
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrapers import collect as collector
 from scrapers.archive import Archive, Manifest, SourceKind
 from scrapers.datasets import list_prices
-from scrapers.source import Adapter, Page, load_all
+from scrapers.source import Adapter, Page, SourceType, load_all
 from scrapers.source import load as load_source
 from warehouse import build as builder
 from warehouse import database, load, rates, verdicts
+
+if TYPE_CHECKING:
+    from scrapers.fetch import Client
+    from scrapers.politeness import Politeness
 
 CURATED = "list_prices"
 Progress = Callable[[int, int], None]
@@ -46,20 +52,30 @@ def live_sources(names: Iterable[str] = ()) -> list[Adapter]:
     return [one for one in chosen if one.source.kind in {"api", "page"}]
 
 
-def collect_live(adapter: Adapter) -> Manifest:
-    """One live collection of one source into the archive; never raises for what the source does."""
+@cache
+def _manners() -> "Politeness":
+    """Pauses, robots.txt and Retry-After hold for a host, whichever of the sources asks it."""
+    from scrapers.politeness import Politeness
+
+    return Politeness()
+
+
+def _client(name: str, kind: SourceType) -> "Client":
     from scrapers.fetch import Client
 
-    return collector.from_network(adapter, archive(), lambda: Client(adapter.name), database.now)
+    return Client(name, kind=kind, politeness=_manners())
+
+
+def collect_live(adapter: Adapter) -> Manifest:
+    """One live collection of one source into the archive; never raises for what the source does."""
+    return collector.from_network(adapter, archive(), lambda: _client(adapter.name, adapter.source.kind), database.now)
 
 
 def collect_rates() -> Manifest:
     """Today's exchange rates into the archive."""
     from scrapers import exchange_rates
-    from scrapers.fetch import Client
-
     return collector.pages_from_network(
-        rates.SOURCE, exchange_rates.fetch, archive(), lambda: Client(rates.SOURCE), database.now
+        rates.SOURCE, exchange_rates.fetch, archive(), lambda: _client(rates.SOURCE, "api"), database.now
     )
 
 

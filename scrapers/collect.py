@@ -71,7 +71,9 @@ def _fetched(
     except MissingKeyError as error:
         return [], "whole", "skipped", str(error)
     except FetchError as error:
-        return [], "whole", "failed", str(error)
+        # What a challenge or error page said is kept, to see later what stood in the way.
+        sample = [Page("", error.sample, "refused-answer")] if error.sample else []
+        return sample, "whole", "failed", str(error)
     except Exception as error:  # noqa: BLE001  # the one place: whatever a source does, the others go on
         return [], "whole", "failed", one_line(error)
     pages = [one for one in answers if isinstance(one, Page)]

@@ -24,6 +24,7 @@ from scrapers.offer import Offer
 if TYPE_CHECKING:
     from scrapers.fetch import Client
 
+SourceType = Literal["api", "page", "dataset", "curated"]
 MAX_PAGE_BYTES = 64 * 1024 * 1024
 
 
@@ -124,7 +125,7 @@ class Source:
     """Key in ``reference/providers.csv``. An aggregator names itself here and its upstreams in each offer."""
     url: str
     """Where the prices are read, for people and for ``fetch``."""
-    kind: Literal["api", "page", "dataset", "curated"]
+    kind: SourceType
     offers: range
     """How many offers a whole snapshot normally has; outside it, the snapshot is kept and withheld."""
     cadence: Literal["hourly", "daily", "weekly"] = "daily"

@@ -4,6 +4,7 @@ import random
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_loading_twice_changes_nothing(market: Market) -> None:
     assert len(before["raw.offers"]) == 2
 
 
-def busy_market(market: Market) -> list[tuple[str, str, object, str]]:
+def busy_market(market: Market) -> list[tuple[str, str, Any, str]]:
     """Sources of every kind, with gaps, changes, an absence, late rates and a bad page."""
     market.source("aws_api", "aws")
     market.source("aws_page", "aws", kind="page")
@@ -46,7 +47,7 @@ def busy_market(market: Market) -> list[tuple[str, str, object, str]]:
     market.source("coreweave_api", "coreweave")
     market.source("scaleway_api", "scaleway")
     many = [offer(f"n{i}", Decimal("2.5") + i) for i in range(12)]
-    said = [
+    return [
         ("aws_api", "2026-01-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "5.00")], "live"),
         ("aws_api", "2026-03-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "4.00")], "live"),
         ("aws_page", "2026-02-01", [offer("p5 page", "99.00", accelerator_count="8", region="us-east-1")], "archived_page"),
@@ -62,10 +63,12 @@ def busy_market(market: Market) -> list[tuple[str, str, object, str]]:
         ("coreweave_api", "2026-01-20", [offer("hgx", "40.00", accelerator_count="8")], "live"),
         ("scaleway_api", "2026-01-15", [offer("H100-SXM-1", "2.73", currency="EUR", region="fr-par")], "live"),
     ]  # fmt: skip
-    return said
 
 
-@pytest.mark.parametrize("seed", range(4))
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_any_order_of_loading_gives_the_same_warehouse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
@@ -95,7 +98,7 @@ def test_any_order_of_loading_gives_the_same_warehouse(
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_an_incremental_build_equals_a_full_one(market: Market, seed: int) -> None:
     said = busy_market(market)
     random.Random(seed).shuffle(said)
@@ -280,7 +283,7 @@ def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
     market.says("one", "2026-03-05", [offer("a", "3.00")])
     market.update()
     assert medians(market) == {"2026-03-05": 3.0}
-    assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [("its snapshot does not count",)]
+    assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [("a fixture that a live snapshot has replaced",)]
 
 
 def test_currency_converts_at_the_latest_rate_on_or_before_the_day(market: Market) -> None:
@@ -352,7 +355,7 @@ def test_every_unit_of_time_comes_to_an_hour(
 
 
 def test_an_outlier_is_judged_within_its_segment_only(market: Market) -> None:
-    for place, price in enumerate(["2.00", "2.10", "2.20", "2.00", "90.00"]):
+    for place, price in enumerate(["2.00", "2.10", "2.20", "2.00", "19.00"]):
         name = market.source(f"n{place}", ["lambda", "coreweave", "crusoe", "verda", "nebius"][place])
         market.says(name, "2026-03-01", [offer("a", price)])
     market.source("aws_api", "aws")

@@ -222,7 +222,7 @@ def _write(connection: Connection, batch: list[Loaded]) -> None:
 
 
 def write_unjudged(connection: Connection, one: Loaded) -> None:
-    """One collection into an empty warehouse in memory, without a verdict."""
+    """One collection into an empty warehouse in memory, taken as it is."""
     tables = {
         "new_snapshots": pa.Table.from_pylist([one.row()], schema=SNAPSHOT_SCHEMA),
         "new_offers": offer_table([one]),
@@ -233,6 +233,7 @@ def write_unjudged(connection: Connection, one: Loaded) -> None:
         connection.execute(_TEXTED)
         connection.execute(_INSERT_TEXTS, {"load_number": 0})
         connection.execute(_INSERT_OFFERS)
+        connection.execute("INSERT INTO raw.verdicts SELECT snapshot_id, 'accepted', '', loaded_at, 'preview', 0 FROM raw.snapshots")
 
 
 def _rejected_table(batch: list[Loaded]) -> pa.Table:

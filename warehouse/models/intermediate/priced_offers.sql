@@ -33,7 +33,7 @@
 --   price_scope: What the price covers.
 --   usd_per_hour: US dollars per hour of the whole offer; null where the count or the rate is unknown.
 --   usd_per_accelerator_hour: US dollars per accelerator and hour.
---   fx_date: Date of the exchange rate.
+--   fx_date: Date of the exchange rate; null for dollars.
 --   available: Rentable when seen; null is not told.
 --   quantity: How many were rentable; null is not told.
 --   vcpus: Virtual processors.
@@ -48,8 +48,10 @@ WITH seen AS (
         o.observed_day AS day, s.observed_at, o.snapshot_id, o.ordinal, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
         o.price, o.available, o.quantity, o.duplicate_of,
         t.* EXCLUDE (offer_text_id),
-        x.usd_per_unit, x.fx_date,
-        (o.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0)) * x.usd_per_unit AS usd_per_priced_hour
+        CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_unit,
+        x.fx_date,
+        (o.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0))
+            * CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_priced_hour
     FROM raw.offers AS o
     JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
     JOIN staging.offer_texts AS t USING (offer_text_id)
@@ -107,7 +109,10 @@ SELECT
     is_whole,
     nullif(concat_ws(
         '; ',
-        CASE WHEN verdict_reason <> '' AND NOT is_good THEN 'snapshot withheld: ' || verdict_reason END,
+        CASE
+            WHEN NOT is_good AND verdict_reason <> '' THEN 'snapshot withheld: ' || verdict_reason
+            WHEN NOT is_good THEN 'a fixture that a live snapshot has replaced'
+        END,
         CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot at a lower or equal price' END,
         CASE WHEN is_unproven THEN 'source not proven by a real answer yet' END,
         CASE WHEN accelerator IS NULL THEN 'unknown accelerator' END,

@@ -1,4 +1,4 @@
--- US dollars for one unit of each currency on each day: the latest ECB rate on or before it, at most 45 days old.
+-- US dollars for one unit of each other currency on each day: the latest ECB rate on or before it, at most 45 days old.
 -- grain: day, currency
 -- partition: day
 -- inputs: raw.exchange_rates
@@ -39,7 +39,4 @@ SELECT wanted.day, wanted.currency, usd_per_unit, fx_date
 FROM wanted
 ASOF JOIN per_unit ON wanted.currency = per_unit.currency AND wanted.day >= per_unit.fx_date
 WHERE date_diff('day', fx_date, day) <= 45
-UNION ALL
-SELECT day, 'USD', 1.0, day
-FROM days_to_build
-ORDER BY day, currency
+ORDER BY wanted.day, wanted.currency

@@ -32,7 +32,7 @@
 --   price_scope: offer (the whole machine), accelerator (each), component (accelerator only).
 --   usd_per_hour: US dollars per hour of the whole offer, at the day's rate; a month is 730 hours.
 --   usd_per_accelerator_hour: US dollars per accelerator and hour.
---   fx_date: Date of the exchange rate.
+--   fx_date: Date of the exchange rate; null for dollars.
 --   available: Rentable when seen; null is not told.
 --   quantity: How many were rentable; null is not told.
 --   vcpus: Virtual processors of the machine.
@@ -43,10 +43,9 @@
 --   why_not: Why it does not.
 SELECT
     p.* EXCLUDE (is_home_region, is_good, is_whole, own_why_not),
-    own_why_not IS NULL AND is_good AND coalesce(source = preferred_source, TRUE) AS index_eligible,
+    own_why_not IS NULL AND coalesce(source = preferred_source, TRUE) AS index_eligible,
     coalesce(
         own_why_not,
-        CASE WHEN NOT is_good THEN 'its snapshot does not count' END,
         CASE WHEN source <> preferred_source THEN 'for this provider and day ' || preferred_source || ' counts' END
     ) AS why_not
 FROM intermediate.priced_offers AS p

@@ -34,7 +34,7 @@
 --   price_scope: offer (the whole machine), accelerator (each), component (accelerator only).
 --   usd_per_hour: US dollars per hour of the whole offer, at the day's rate; a month is 730 hours.
 --   usd_per_accelerator_hour: US dollars per accelerator and hour.
---   fx_date: Date of the exchange rate.
+--   fx_date: Date of the exchange rate; null for dollars.
 --   available: Rentable when seen; null is not told.
 --   quantity: How many were rentable; null is not told.
 --   vcpus: Virtual processors of the machine.
