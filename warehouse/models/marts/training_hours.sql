@@ -1,4 +1,5 @@
--- Accelerator-hours of each training run on each part: as reported on its own, by FLOP and utilisation on every other.
+-- Accelerator-hours of each training run on each part: as reported on its own and on the same die with other memory, by FLOP and
+-- utilisation on every other.
 -- grain: run, accelerator, precision
 -- partition: none
 -- inputs: intermediate.run_facts, intermediate.training_parts, reference.accelerators, reference.cluster_limits, reference.training_constants
@@ -7,7 +8,7 @@
 --   accelerator: Key of the part.
 --   precision: Number format; bf16 and fp16 reckon at the same dense peak.
 --   as_run: The part that the run was run on, by its reported hours.
---   route: reported (hours as published) or flop (model FLOP / (dense peak x MFU x goodput)).
+--   route: reported (hours as published), same_die (the same hours on the same die with other memory) or flop (model FLOP / (dense peak x MFU x goodput)).
 --   accelerator_hours_low: Lower end of the judgement range.
 --   accelerator_hours_mid: Accelerator-hours of the final run.
 --   accelerator_hours_high: Upper end.
@@ -18,7 +19,7 @@
 --   model_flop: FLOP that are carried over; null by the reported route.
 --   peak_tflops: Dense peak, 1e12 FLOP/s.
 --   mfu_low: Least share of the peak to expect.
---   mfu_mid: Share to expect; by the reported route what FLOP and hours imply.
+--   mfu_mid: Share to expect; by reported hours what FLOP and hours imply.
 --   mfu_high: Most to expect.
 --   share_of_hours: Share of all hours spent in steps, where MFU is counted per step; else 1.
 --   mfu_evidence: measured, same_family or assumed; reported hours are measured, a third party's estimate of them is assumed.
@@ -44,6 +45,7 @@ WITH constants AS (
         max(value) FILTER (name = 'usable_memory_share') AS usable_memory_share,
         max(value) FILTER (name = 'machine_size_default') AS machine_size_default,
         max(value) FILTER (name = 'largest_cluster_default') AS largest_cluster_default,
+        ln(max(value) FILTER (name = 'hours_spread_same_die')) AS same_die_width,
         max(value) FILTER (name = 'spot_interruptions_per_node_hour') AS interruptions,
         max(low) FILTER (name = 'spot_interruptions_per_node_hour') AS interruptions_low,
         max(high) FILTER (name = 'spot_interruptions_per_node_hour') AS interruptions_high,
@@ -51,6 +53,15 @@ WITH constants AS (
         max(value) FILTER (name = 'restart_hours') AS restart_hours,
         max(value) FILTER (name = 'spot_lost_share_limit') AS lost_share_limit
     FROM reference.training_constants
+),
+
+-- The parts on which reported hours count: the run's own, and those that differ from it in memory alone.
+same_die AS (
+    SELECT own.accelerator AS own_accelerator, other.accelerator
+    FROM reference.accelerators AS own
+    JOIN reference.accelerators AS other
+        ON other.accelerator = own.accelerator
+        OR (other.model = own.model AND other.form_factor = own.form_factor AND other.dense_16bit_tflops = own.dense_16bit_tflops)
 ),
 
 by_flop AS (
@@ -114,20 +125,21 @@ ported AS (
         any_value(b.run_source) || '; MFU: ' || string_agg(DISTINCT b.source, '; ' ORDER BY b.source) AS source
     FROM by_flop AS b
     CROSS JOIN port_error AS e
-    WHERE b.reported_hours IS NULL OR b.accelerator <> b.own_accelerator OR b.precision_bits <> b.own_bits
+    LEFT JOIN same_die AS d ON d.own_accelerator = b.own_accelerator AND d.accelerator = b.accelerator AND b.reported_hours IS NOT NULL
+    WHERE d.accelerator IS NULL OR b.precision_bits <> b.own_bits
     GROUP BY b.run, b.accelerator, b.precision
 ),
 
 reported AS (
     SELECT
         r.run,
-        r.accelerator,
+        d.accelerator,
         coalesce(r.precision, 'bf16') AS precision,
-        true AS as_run,
-        'reported' AS route,
+        d.accelerator = r.accelerator AS as_run,
+        CASE WHEN as_run THEN 'reported' ELSE 'same_die' END AS route,
         r.accelerator_hours_mid AS hours,
-        ln(r.accelerator_hours_mid / r.accelerator_hours_low) AS hours_width_low,
-        ln(r.accelerator_hours_high / r.accelerator_hours_mid) AS hours_width_high,
+        greatest(ln(r.accelerator_hours_mid / r.accelerator_hours_low), CASE WHEN as_run THEN 0 ELSE c.same_die_width END) AS hours_width_low,
+        greatest(ln(r.accelerator_hours_high / r.accelerator_hours_mid), CASE WHEN as_run THEN 0 ELSE c.same_die_width END) AS hours_width_high,
         0.0 AS flop_width_low,
         0.0 AS flop_width_high,
         0.0 AS mfu_width_low,
@@ -140,13 +152,19 @@ reported AS (
         r.model_flop / (r.accelerator_hours_mid * peak_tflops * 1e12 * 3600) AS mfu_mid,
         NULL AS mfu_high,
         1.0 AS share_of_hours,
-        CASE WHEN r.how_known IN ('reported', 'reported_elsewhere', 'profile') THEN 'measured' ELSE 'assumed' END AS mfu_evidence,
-        o.flop_route_hours,
-        o.calibration_factor,
+        CASE
+            WHEN r.how_known NOT IN ('reported', 'reported_elsewhere', 'profile') THEN 'assumed'
+            WHEN as_run THEN 'measured'
+            ELSE 'same_family'
+        END AS mfu_evidence,
+        CASE WHEN as_run THEN o.flop_route_hours END AS flop_route_hours,
+        CASE WHEN as_run THEN o.calibration_factor END AS calibration_factor,
         r.source
     FROM intermediate.run_facts AS r
-    JOIN reference.accelerators AS a USING (accelerator)
+    JOIN same_die AS d ON d.own_accelerator = r.accelerator
+    JOIN reference.accelerators AS a ON a.accelerator = d.accelerator
     LEFT JOIN on_own_part AS o USING (run)
+    CROSS JOIN constants AS c
     WHERE r.accelerator_hours_mid IS NOT NULL
 ),
 
@@ -175,9 +193,9 @@ clusters AS (
         r.deadline_hours,
         h.hours / r.accelerator_count AS wall_clock_hours,
         ceil(c.bytes_per_parameter * r.parameters / (c.usable_memory_share * m.memory_gb * 1e9)) AS minimum_accelerators,
-        greatest(coalesce(minimum_accelerators, 1), ceil(h.hours / r.deadline_hours * (1 - 1e-9))) AS accelerators_by_deadline,
+        greatest(coalesce(minimum_accelerators, 1), ceil(h.hours / r.deadline_hours * 0.999)) AS accelerators_by_deadline,
         CAST(CASE
-            WHEN h.as_run AND r.accelerator_count IS NOT NULL THEN r.accelerator_count
+            WHEN h.route <> 'flop' AND r.accelerator_count IS NOT NULL THEN r.accelerator_count
             WHEN accelerators_by_deadline <= m.node_size THEN accelerators_by_deadline
             ELSE ceil(accelerators_by_deadline / m.node_size) * m.node_size
         END AS BIGINT) AS accelerators,
