@@ -590,10 +590,21 @@ def test_frontier_needs_a_cluster_that_is_sold() -> None:
         prices = [
             (D1, f"p{i}", "hyperscaler", part, "on_demand", 0, 0.01)
             for i in range(3)
-            for part in ("v100-sxm-32gb", "p100-sxm-16gb")
+            for part in ("tpu-v4", "a100-sxm-80gb")
         ]
         set_prices(connection, prices)
         assert frontier(connection, "llama-3.1-405b", "hyperscaler_median") == []
+
+
+def test_frontier_trusts_no_cluster_that_nobody_tells_of() -> None:
+    with open_warehouse() as connection:
+        set_prices(connection, [(D1, f"p{i}", "hyperscaler", "v100-sxm-32gb", "on_demand", 0, 3.0) for i in range(3)])
+        assert [row[:2] for row in frontier(connection, "gpt-3-175b", "hyperscaler_median")] == [
+            (True, "v100-sxm-32gb")
+        ]
+        assert [row[:2] for row in frontier(connection, "llm.c-gpt-2-124m", "hyperscaler_median")] == [
+            (False, "v100-sxm-32gb")
+        ]
 
 
 def test_frontier_of_single_days_is_that_of_all_days() -> None:

@@ -2,12 +2,12 @@
 -- second row where weaker evidence has a cheaper one. One provider's own prices are left to training_costs.
 -- grain: day, run, basis, is_relaxed
 -- partition: day
--- inputs: training_hours, basis_prices_daily, intermediate.run_facts, reference.price_bases
+-- inputs: training_hours, basis_prices_daily, intermediate.run_facts, reference.price_bases, reference.training_constants
 -- columns:
 --   day: UTC date of the prices.
 --   run: Id of the run.
 --   basis: Which price.
---   is_relaxed: Thin prices and assumed utilisation count too; the row is there only where that changes the part.
+--   is_relaxed: Thin prices, assumed utilisation and clusters that no seller tells of count too; only where that changes the part.
 --   accelerator: The cheapest part.
 --   precision: Number format; the run's own or 16 bits.
 --   as_run: It is the part that the run was run on.
@@ -22,7 +22,12 @@
 --   price_status: ok, thin or single_seller.
 --   mfu_evidence: measured, same_family or assumed.
 --   age_days: Age of the price in days.
-WITH candidates AS (
+WITH constants AS (
+    SELECT max(value) FILTER (name = 'largest_cluster_default') AS largest_cluster_default
+    FROM reference.training_constants
+),
+
+candidates AS (
     SELECT
         b.basis,
         h.run,
@@ -36,13 +41,14 @@ WITH candidates AS (
         h.log_half_width_low * h.log_half_width_low + CASE WHEN b.basis = 'spot_median' THEN h.spot_overhead_width_low ** 2 ELSE 0 END AS log_variance_low,
         h.log_half_width_high * h.log_half_width_high + CASE WHEN b.basis = 'spot_median' THEN h.spot_overhead_width_high ** 2 ELSE 0 END AS log_variance_high,
         h.mfu_evidence,
-        h.mfu_evidence IN ('measured', 'same_family') AS is_measured
+        h.mfu_evidence IN ('measured', 'same_family') AND h.accelerators <= coalesce(h.largest_cluster, c.largest_cluster_default) AS is_firm
     FROM training_hours AS h
     JOIN intermediate.run_facts AS r USING (run)
     CROSS JOIN reference.price_bases AS b
+    CROSS JOIN constants AS c
     WHERE h.fits IS NOT FALSE
         AND (h.nodes = 1 OR (h.has_fabric AND b.rents_clusters))
-        AND h.accelerators <= h.largest_cluster
+        AND (h.accelerators <= h.largest_cluster OR h.largest_cluster IS NULL)
         AND (h.as_run OR h.precision IN ('bf16', 'fp16') OR h.precision = r.precision)
 ),
 
@@ -71,7 +77,7 @@ costs AS (
         f.basis,
         f.price_set,
         h.run,
-        p.is_firm AND h.is_measured AS is_firm,
+        p.is_firm AND h.is_firm AS is_firm,
         CASE WHEN h.is_cluster THEN p.cluster_usd_per_accelerator_hour ELSE p.usd_per_accelerator_hour_mid END * h.paid_hours AS cost_usd,
         {'cost_usd': cost_usd, 'accelerator': h.accelerator, 'precision': h.precision} AS part
     FROM first_days AS f

@@ -31,7 +31,7 @@
 --   accelerators: Cluster reckoned with: the run's own, else enough to hold the model and to finish by the deadline, in whole machines.
 --   nodes: Machines in that cluster.
 --   has_fabric: The part is rented with a network made for training.
---   largest_cluster: Largest cluster of the part that a seller offers.
+--   largest_cluster: Largest cluster of the part that a seller tells of; one machine without a fabric; null where nobody tells.
 --   deadline_hours: Wall-clock time of the run itself, else the default.
 --   wall_clock_hours: Hours that it would take on as many accelerators as the run itself used; null where that is not known.
 --   spot_overhead_mid: What cost on spot capacity is multiplied by for lost work; null where more than the limit would be lost.
@@ -44,7 +44,6 @@ WITH constants AS (
         max(value) FILTER (name = 'bytes_per_parameter') AS bytes_per_parameter,
         max(value) FILTER (name = 'usable_memory_share') AS usable_memory_share,
         max(value) FILTER (name = 'machine_size_default') AS machine_size_default,
-        max(value) FILTER (name = 'largest_cluster_default') AS largest_cluster_default,
         ln(max(value) FILTER (name = 'hours_spread_same_die')) AS same_die_width,
         max(value) FILTER (name = 'spot_interruptions_per_node_hour') AS interruptions,
         max(low) FILTER (name = 'spot_interruptions_per_node_hour') AS interruptions_low,
@@ -176,7 +175,7 @@ machines AS (
         min(CASE WHEN f.has_fabric OR f.node_size > 1 THEN coalesce(f.node_size, 1) ELSE c.machine_size_default END) AS node_size,
         bool_and(coalesce(f.has_fabric, false)) AS has_fabric,
         any_value(a.released_on) AS released_on,
-        any_value(coalesce(l.largest_cluster, CASE WHEN a.has_fabric THEN c.largest_cluster_default ELSE 0 END)) AS largest_cluster
+        any_value(l.largest_cluster) AS told_cluster
     FROM reference.accelerators AS a
     JOIN reference.accelerators AS f ON f.accelerator = a.accelerator OR list_contains(string_split(a.may_be, '|'), f.accelerator)
     LEFT JOIN reference.cluster_limits AS l ON l.accelerator = a.accelerator
@@ -188,8 +187,8 @@ machines AS (
 clusters AS (
     SELECT
         h.*,
-        m.* EXCLUDE (accelerator, largest_cluster),
-        greatest(m.largest_cluster, m.node_size) AS largest_cluster,
+        m.* EXCLUDE (accelerator, told_cluster),
+        CASE WHEN m.has_fabric THEN m.told_cluster ELSE m.node_size END AS largest_cluster,
         r.deadline_hours,
         h.hours / r.accelerator_count AS wall_clock_hours,
         ceil(c.bytes_per_parameter * r.parameters / (c.usable_memory_share * m.memory_gb * 1e9)) AS minimum_accelerators,
