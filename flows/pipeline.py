@@ -3,6 +3,13 @@
 import os
 from pathlib import Path
 
+from warehouse import database
+
+# Prefect's own database belongs to this ledger, unless the person has one already.
+if "PREFECT_API_URL" not in os.environ:
+    os.environ.setdefault("PREFECT_HOME", str(database.data_dir() / "prefect"))
+    Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)
+os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
 os.environ.setdefault("DO_NOT_TRACK", "1")
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 # An ephemeral server takes 15 to 25 seconds to start on two cores; its own limit is 20.
@@ -19,6 +26,10 @@ from scrapers.archive import Manifest
 from warehouse.build import Built
 
 SOURCES_AT_ONCE = 8
+
+
+class PipelineError(RuntimeError):
+    """Prefect could not run the flows; the message says what to do without it."""
 
 
 # The client retries what is transient; a task that retried too would multiply its waits. A second try an hour of trouble later is the schedule's.
@@ -65,7 +76,7 @@ def write_report() -> Path:
     return steps.report()
 
 
-@flow(name="collect", task_runner=ThreadPoolTaskRunner(max_workers=SOURCES_AT_ONCE))
+@flow(name="collect", task_runner=ThreadPoolTaskRunner(max_workers=SOURCES_AT_ONCE))  # type: ignore[arg-type]  # Prefect's own generics
 def collect(*, fixtures: bool = False) -> list[Outcome]:
     """Fetch every source, each in its own task, and load what came."""
     if fixtures:
@@ -120,5 +131,13 @@ def pipeline(*, fixtures: bool = False) -> tuple[list[Outcome], Built | None, Pa
 
 
 def run_pipeline(*, fixtures: bool) -> tuple[list[Outcome], Built | None, Path]:
-    """Run the pipeline in this process."""
-    return pipeline(fixtures=fixtures)
+    """Run the pipeline in this process. Raises PipelineError when Prefect's server does not start."""
+    try:
+        return pipeline(fixtures=fixtures)
+    except RuntimeError as error:
+        if "ephemeral Prefect API server" not in str(error):
+            raise
+        raise PipelineError(
+            f"Prefect's server did not start ({' '.join(str(error).split())[:120]});"
+            " gpuledger collect, build and report do the same without it"
+        ) from None

@@ -34,6 +34,13 @@ class Built:
     unknown_names: tuple[str, ...]
 
 
+UNKNOWN_NAMES = """
+SELECT DISTINCT provider || ': ' || accelerator_name
+FROM staging.offer_texts
+WHERE accelerator IS NULL AND price_scope NOT IN ('host_vcpu', 'host_gib')
+ORDER BY 1
+"""
+
 _BUILDS = """
 CREATE TABLE IF NOT EXISTS builds (
     build_id VARCHAR NOT NULL, built_at TIMESTAMPTZ NOT NULL, code_version VARCHAR NOT NULL, models_hash VARCHAR NOT NULL,
@@ -101,9 +108,7 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
         )  # fmt: skip
         _comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
         _check(connection)
-        unknown = connection.execute(
-            "SELECT DISTINCT provider || ': ' || accelerator_name FROM staging.offer_texts WHERE accelerator IS NULL ORDER BY 1"
-        ).fetchall()
+        unknown = connection.execute(UNKNOWN_NAMES).fetchall()
         for model in all_models():
             if model.partition == "transient":
                 connection.execute(f"DROP TABLE {model.name}")
@@ -194,7 +199,7 @@ def _ledger_days(connection: Connection) -> tuple[date | None, date | None]:
     snapshots = next(model for model in all_models() if model.name == "staging.snapshots")
     _run_model(connection, snapshots, full=True)
     [(first_day, last_day)] = connection.execute(
-        "SELECT min(observed_day), max(observed_day) FROM staging.snapshots WHERE is_good"
+        "SELECT min(observed_day), max(observed_day) FROM staging.snapshots WHERE is_good AND offers > 0"
     ).fetchall()
     return first_day, last_day
 

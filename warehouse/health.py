@@ -15,6 +15,7 @@ from scrapers.archive import Archive, ArchiveError
 from scrapers.source import load_all
 from warehouse import database
 from warehouse.ask import Answer
+from warehouse.build import UNKNOWN_NAMES
 from warehouse.database import Connection, WarehouseError
 from warehouse.model import all_checks, all_models
 
@@ -104,9 +105,7 @@ def _segments(connection: Connection) -> dict[str, str]:
 def unknown_names(connection: Connection) -> list[str]:
     """Spellings that no rule or row knows, with whose they are."""
     try:
-        rows = connection.execute(
-            "SELECT DISTINCT provider || ': ' || accelerator_name FROM staging.offer_texts WHERE accelerator IS NULL ORDER BY 1"
-        ).fetchall()
+        rows = connection.execute(UNKNOWN_NAMES).fetchall()
     except duckdb.CatalogException:
         return []
     return [row[0] for row in rows]
