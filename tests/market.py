@@ -61,11 +61,12 @@ def _rates_of_now() -> pa.Table:
 class Market:
     """Sources, what they said when, and the ledger that comes of it. One data folder each."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, own_sources: bool = False) -> None:
         self.modules = folder / "modules"
         self.modules.mkdir(parents=True)
         monkeypatch.setenv("GPULEDGER_DATA", str(folder / "data"))
-        monkeypatch.setattr(providers, "__path__", [str(self.modules)])
+        if not own_sources:
+            monkeypatch.setattr(providers, "__path__", [str(self.modules)])
         monkeypatch.setattr(sys, "modules", dict(sys.modules))
         monkeypatch.setattr(exchange_rates, "history", _rates_of_now)
 

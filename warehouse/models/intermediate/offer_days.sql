@@ -17,10 +17,10 @@ whole_days AS (
     SELECT
         source,
         observed_day,
-        arg_max(snapshot_id, observed_at) AS snapshot_id,
+        arg_max(snapshot_id, (observed_at, snapshot_id)) AS snapshot_id,
         max(observed_at) AS observed_at,
         lead(observed_day) OVER (PARTITION BY source ORDER BY observed_day) AS next_day,
-        lead(arg_max(snapshot_id, observed_at)) OVER (PARTITION BY source ORDER BY observed_day) AS next_snapshot_id
+        lead(arg_max(snapshot_id, (observed_at, snapshot_id))) OVER (PARTITION BY source ORDER BY observed_day) AS next_snapshot_id
     FROM good
     WHERE is_whole
     GROUP BY source, observed_day
@@ -39,7 +39,7 @@ part_sightings AS (
     FROM intermediate.priced_offers AS p
     JOIN good AS g ON g.snapshot_id = p.snapshot_id AND NOT g.is_whole
     WHERE p.is_good AND NOT p.is_whole
-    QUALIFY row_number() OVER (PARTITION BY p.offer_key, p.day ORDER BY p.observed_at DESC, p.price, p.ordinal) = 1
+    QUALIFY row_number() OVER (PARTITION BY p.offer_key, p.day ORDER BY p.observed_at DESC, p.snapshot_id DESC, p.price, p.ordinal) = 1
 ),
 
 parts AS (
@@ -102,4 +102,4 @@ SELECT
     age_days > carry_days AS is_bracketed
 FROM aged
 WHERE age_days <= carry_days OR (segment = 'hyperscaler' AND pricing_model <> 'spot' AND is_unchanged_next)
-QUALIFY row_number() OVER (PARTITION BY standing_day, offer_key ORDER BY observed_at DESC, price, ordinal) = 1
+QUALIFY row_number() OVER (PARTITION BY standing_day, offer_key ORDER BY observed_at DESC, snapshot_id DESC, price, ordinal) = 1

@@ -16,12 +16,12 @@ WITH days AS (
     SELECT
         observed_day AS day,
         source,
-        arg_max(provider, observed_at) AS provider,
-        arg_max(source_kind, observed_at) AS source_kind,
+        arg_max(provider, (observed_at, snapshot_id)) AS provider,
+        arg_max(source_kind, (observed_at, snapshot_id)) AS source_kind,
         count(*) AS snapshots,
-        arg_max(offers, observed_at) FILTER (WHERE is_good) AS offers,
-        arg_max(CASE WHEN verdict = 'withheld' AND status <> 'empty' THEN 'withheld' ELSE status END, observed_at) AS status,
-        arg_max(concat_ws('; ', nullif(reason, ''), nullif(verdict_reason, '')), observed_at) AS reason,
+        arg_max(offers, (observed_at, snapshot_id)) FILTER (WHERE is_good) AS offers,
+        arg_max(CASE WHEN verdict = 'withheld' AND status <> 'empty' THEN 'withheld' ELSE status END, (observed_at, snapshot_id)) AS status,
+        arg_max(concat_ws('; ', nullif(reason, ''), nullif(verdict_reason, '')), (observed_at, snapshot_id)) AS reason,
         max(observed_at) FILTER (WHERE is_good) AS good_at
     FROM staging.snapshots
     GROUP BY observed_day, source
