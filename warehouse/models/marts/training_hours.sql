@@ -24,7 +24,7 @@
 --   share_of_hours: Share of all hours spent in steps, where MFU is counted per step; else 1.
 --   mfu_evidence: measured, same_family or assumed; reported hours are measured, a third party's estimate of them is assumed.
 --   flop_route_hours: What the FLOP route gives on the run's own part.
---   calibration_factor: Reported over FLOP-route hours, where both are published; its spread is the error of every port.
+--   calibration_factor: Reported over FLOP-route hours, where both are independent; its spread is the error of every port.
 --   memory_gb: Memory of each accelerator.
 --   minimum_accelerators: Fewest accelerators that hold weights, gradients and optimiser, before activations; null where the size of the model is unknown.
 --   fits: Can be held: in one machine, or over a fabric. True for the part it was run on; null where the size of the model is unknown.
@@ -81,8 +81,9 @@ by_flop AS (
     WHERE r.has_flop_route
 ),
 
+-- An MFU taken from total hours was taken from runs like these, and tests nothing.
 on_own_part AS (
-    SELECT run, avg(hours) AS flop_route_hours, any_value(reported_hours / hours) FILTER (is_calibration) AS calibration_factor
+    SELECT run, avg(hours) AS flop_route_hours, any_value(reported_hours / hours) FILTER (is_calibration AND share_of_hours < 1) AS calibration_factor
     FROM by_flop
     WHERE form = own_accelerator AND precision_bits = own_bits AND reported_hours IS NOT NULL
     GROUP BY run
