@@ -1,0 +1,76 @@
+"""What each training run would cost over time: on the part it was run on, on the cheapest part, and as others published it."""
+
+from warehouse.database import Connection
+from warehouse.reports.marts import Row, fetch
+from warehouse.reports.series import thinned
+
+# The runs that the overview shows; every run has a page.
+REFERENCE_RUNS = ("gpt-3-175b", "palm-540b", "llama-65b", "llama-2-70b", "mosaicml-gpt-30b", "llama-3.1-405b")
+AS_RUN_BASES = ("hyperscaler_median", "neocloud_median", "spot_median", "reserved_1y_median", "reserved_3y_median")
+FRONTIER_BASIS = "on_demand_median"
+MOST_PARTS = 15
+# The overview shows how those runs moved; six dozen pages can't each do so in five megabytes.
+_MOST_POINTS = f"CASE WHEN run IN {REFERENCE_RUNS} THEN 160 ELSE 48 END"
+
+
+def facts(connection: Connection) -> list[Row]:
+    """What is known of each run that has hours."""
+    return fetch(
+        connection,
+        """
+        SELECT
+            r.run, r.name, r.developer, r.published_on, r.parameters, r.tokens, r.model_flop, r.accelerator, r.accelerator_count,
+            r.wall_clock_hours, r.accelerator_hours, r.how_known, r.source_url, r.source, r.note, h.accelerator_hours_mid, h.mfu_mid
+        FROM reference.training_runs AS r
+        LEFT JOIN training_hours AS h ON h.run = r.run AND h.as_run
+        WHERE r.run IN (SELECT run FROM training_hours)
+        ORDER BY r.published_on, r.run
+        """,
+        needs=["training_hours", "reference.training_runs"],
+    )
+
+
+def as_run(connection: Connection) -> list[Row]:
+    """Cost of every run on its own part, on the named bases."""
+    days = f"""
+        SELECT
+            run, basis, day, round(cost_usd_mid, 2) AS usd, round(cost_usd_low, 2) AS usd_low, round(cost_usd_high, 2) AS usd_high,
+            price_status AS status, coalesce(priced_on, '') AS told, n_providers, NULL::VARCHAR[] AS source_kinds
+        FROM training_costs
+        WHERE as_run AND basis IN {AS_RUN_BASES} AND NOT coalesce(before_release, false)
+    """
+    return fetch(connection, thinned(days, ("run", "basis"), most_points=_MOST_POINTS), needs=["training_costs"])
+
+
+def frontier(connection: Connection) -> list[Row]:
+    """Cost of every run on the cheapest part that could do it: on firm evidence, and where weaker evidence has a cheaper one."""
+    days = f"""
+        SELECT
+            run, is_relaxed, day, round(cost_usd_mid, 2) AS usd, round(cost_usd_low, 2) AS usd_low, round(cost_usd_high, 2) AS usd_high,
+            price_status AS status, accelerator AS told, n_providers, NULL::VARCHAR[] AS source_kinds
+        FROM training_cost_frontier
+        WHERE basis = '{FRONTIER_BASIS}'
+    """
+    return fetch(
+        connection, thinned(days, ("run", "is_relaxed"), most_points=_MOST_POINTS), needs=["training_cost_frontier"]
+    )
+
+
+def today(connection: Connection) -> list[Row]:
+    """Cost of every run on the newest day: on its own part on every named basis, and on the parts that do it cheapest on demand."""
+    return fetch(
+        connection,
+        f"""
+        SELECT
+            day, run, basis, accelerator, precision, as_run, priced_on, round(accelerator_hours_mid, 1) AS accelerator_hours_mid,
+            round(usd_per_accelerator_hour_mid, 6) AS usd_per_accelerator_hour_mid, round(cost_usd_low, 2) AS cost_usd_low,
+            round(cost_usd_mid, 2) AS cost_usd_mid, round(cost_usd_high, 2) AS cost_usd_high, round(committed_usd, 2) AS committed_usd,
+            n_providers, price_status, mfu_evidence, age_days, dominant_uncertainty
+        FROM training_costs
+        WHERE day = (SELECT max(day) FROM basis_prices_daily) AND cost_usd_mid IS NOT NULL AND NOT starts_with(basis, 'provider:')
+            AND NOT coalesce(before_release, false) AND (as_run OR basis = '{FRONTIER_BASIS}')
+        QUALIFY row_number() OVER (PARTITION BY run, as_run, basis ORDER BY cost_usd_mid, accelerator, precision) <= {MOST_PARTS}
+        ORDER BY run, NOT as_run, cost_usd_mid, accelerator, precision, basis
+        """,
+        needs=["training_costs", "basis_prices_daily"],
+    )

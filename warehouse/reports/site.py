@@ -1,0 +1,129 @@
+"""Writes the report: a static site that opens from a file, calls nothing and holds every number that it draws.
+
+The front page stands alone, with its style and its script inside; the other pages share one of each. The site is made beside the old one
+and takes its place by rename, so that nobody meets half of it.
+"""
+
+import contextlib
+import fcntl
+import importlib.resources
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from warehouse.database import Connection, WarehouseError
+from warehouse.reports import charts, ledger, wording
+from warehouse.reports.figure import write_csv
+from warehouse.reports.pages import all_pages
+
+
+def write(connection: Connection, folder: Path) -> Path:
+    """The site of the published copy, in ``folder``; returns its front page.
+
+    Raises WarehouseError when the folder can't be written; the site that was there stands then.
+    """
+    folder = folder.absolute()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _taking_the_place_of(folder) as fresh:
+            _write_pages(connection, fresh)
+    except OSError as error:
+        raise WarehouseError(
+            f"cannot write the report to {folder}: {error.strerror or error}; the last one stands"
+        ) from None
+    return folder / "index.html"
+
+
+def _write_pages(connection: Connection, folder: Path) -> None:
+    read = ledger.read(connection)
+    for name in ("csv", "assets", "accelerators", "providers", "runs"):
+        (folder / name).mkdir()
+    style = _text("style.css")
+    script = f'window.gpuLedgerCharts = {{ library: "{charts.library()}", templates: {charts.templates()} }};\n{_text("charts.js")}'
+    (folder / "assets" / "style.css").write_text(style, encoding="utf-8")
+    (folder / "assets" / "charts.js").write_text(script, encoding="utf-8")
+    templates = _templates()
+    pages = list(all_pages(read))
+    has_methodology = any(page.path == "methodology.html" for page in pages)
+    for page in pages:
+        html = templates.get_template(page.template).render(
+            page=page,
+            build=read.build,
+            is_alone=page.path == "index.html",
+            has_methodology=has_methodology,
+            figures={figure.name: figure for figure in page.figures},
+            style=style,
+            charts=script,
+            **page.context,
+        )
+        (folder / page.path).write_text(html, encoding="utf-8")
+        for figure in page.figures:
+            write_csv(figure, folder / "csv")
+
+
+def _text(name: str) -> str:
+    return importlib.resources.files("warehouse.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _templates() -> jinja2.Environment:
+    """Everything is escaped unless this package made it."""
+    environment = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.PackageLoader("warehouse.reports"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "on_day": wording.on_day,
+        "usd_per_hour": wording.usd_per_hour,
+        "listed": wording.listed,
+        "visible": visible,
+        "as_data": as_data,
+    }
+    return environment
+
+
+def visible(text: str) -> str:
+    """Text from outside without control characters, and without those that turn the direction of the text around them."""
+    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+
+
+def as_data(value: Any) -> str:
+    """A value as JSON inside a script element: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@contextlib.contextmanager
+def _taking_the_place_of(folder: Path) -> Iterator[Path]:
+    """A fresh folder beside the old one, which takes its place at the end; on any failure the old one stands.
+
+    One writer at a time: the lock is released by the system when its process dies, and what a dead one left is cleared away.
+    """
+    with (folder.parent / f".{folder.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for leftover in folder.parent.glob(f".{folder.name}-*"):
+            if leftover.name.startswith(f".{folder.name}-old-") and not folder.exists():
+                leftover.replace(folder)
+            else:
+                shutil.rmtree(leftover)
+        fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-new-"))
+        try:
+            fresh.chmod(0o755)
+            yield fresh
+            old = folder.parent / f".{folder.name}-old-{fresh.name.rpartition('-')[2]}"
+            if folder.exists():
+                folder.rename(old)
+            fresh.rename(folder)
+        except BaseException:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
