@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 ACCELERATOR = Annotated[str, typer.Argument(help="A key such as h100-sxm-80gb, or a name such as H100.")]
 SHOWN_ROWS = 40
+# What a table at a terminal has room for; CSV and JSON carry every column.
+COST_COLUMNS = (
+    "day", "accelerator", "precision", "basis", "as_run", "usd_per_accelerator_hour_mid", "cost_usd_low", "cost_usd_mid",
+    "cost_usd_high", "price_status", "mfu_evidence",
+)  # fmt: skip
 
 
 def day_of(text: str | None) -> date | None:
@@ -60,7 +65,8 @@ def parse(
     from scrapers.source import load
     from warehouse.preview import preview
 
-    rows, rejected = preview(load(source), read_pages(files), when(observed_at))
+    moment = when(observed_at)
+    rows, rejected = preview(load(source), read_pages(files), moment)
     print_json(rows)
     for bad in rejected:
         say(f"{source}: record {bad.record} does not read: {bad.reason}")
@@ -141,9 +147,8 @@ def cost(
         keys = None if accelerator is None else ask.accelerators(connection, accelerator)
         answer = ask.cost(connection, name, on=day_of(on), basis=basis, keys=keys)
     if form is Format.TABLE:
-        kept = ("day", "accelerator", "precision", "basis", "as_run", "usd_per_accelerator_hour_mid", "cost_usd_low", "cost_usd_mid", "cost_usd_high", "price_status", "mfu_evidence")  # fmt: skip
-        places = [answer.columns.index(column) for column in kept]
-        answer = ask.Answer(list(kept), [tuple(row[place] for place in places) for row in answer.rows])
+        places = [answer.columns.index(column) for column in COST_COLUMNS]
+        answer = ask.Answer(list(COST_COLUMNS), [tuple(row[place] for place in places) for row in answer.rows])
     _show(answer, form, f"no price for {name} on that day, part and basis", every=every)
 
 

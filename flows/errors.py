@@ -24,8 +24,9 @@ def _status(error: Exception) -> int | None:
     from scrapers.archive import ArchiveError
     from scrapers.collect import NoFixturesError
     from scrapers.source import PageError, UnknownSourceError
+    from warehouse.ask import UnknownNameError
 
-    if isinstance(error, WrongUsageError | UnknownSourceError):
+    if isinstance(error, WrongUsageError | UnknownSourceError | UnknownNameError):
         return 2
     if isinstance(error, PageError | ArchiveError | NoFixturesError):
         return 1

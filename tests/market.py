@@ -67,7 +67,9 @@ class Market:
         monkeypatch.setenv("GPULEDGER_DATA", str(folder / "data"))
         if not own_sources:
             monkeypatch.setattr(providers, "__path__", [str(self.modules)])
-        monkeypatch.setattr(sys, "modules", dict(sys.modules))
+        # A made-up source may have the name of a real one.
+        kept = {name: module for name, module in sys.modules.items() if not name.startswith("scrapers.providers.")}
+        monkeypatch.setattr(sys, "modules", kept)
         monkeypatch.setattr(exchange_rates, "history", _rates_of_now)
 
     def source(

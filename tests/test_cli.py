@@ -186,10 +186,11 @@ def test_a_file_that_is_no_warehouse_is_named_and_not_touched(tmp_path: Path) ->
     assert (tmp_path / "warehouse.duckdb").read_bytes() == b"not a database" * 1000
 
 
+@pytest.mark.slow
 def test_without_network_every_source_says_so_and_what_there_is_stays(ledger: Path, tmp_path: Path) -> None:
     done = gpuledger("collect", "vast", "vultr", data=tmp_path, HTTPS_PROXY="http://127.0.0.1:9")
     assert done.returncode == 1
-    assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["vast", "vultr"]
+    assert sorted(line.split(":")[0] for line in done.stderr.splitlines()) == ["vast", "vultr"]
     assert all("failed" in line for line in done.stderr.splitlines())
 
 

@@ -95,7 +95,9 @@ def test_any_order_of_loading_gives_the_same_warehouse(
                     ),
                 )
             )
-    assert found[0] == found[1]
+    for name, rows in found[0][0].items():
+        assert rows == found[1][0][name], name
+    assert found[0][1] == found[1][1]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -283,7 +285,9 @@ def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
     market.says("one", "2026-03-05", [offer("a", "3.00")])
     market.update()
     assert medians(market) == {"2026-03-05": 3.0}
-    assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [("a fixture that a live snapshot has replaced",)]
+    assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [
+        ("a fixture that a live snapshot has replaced",)
+    ]
 
 
 def test_currency_converts_at_the_latest_rate_on_or_before_the_day(market: Market) -> None:
@@ -308,50 +312,52 @@ def test_equal_offers_collapse_and_differing_ones_keep_the_lowest(market: Market
     assert medians(market) == {"2026-03-01": 2.0}
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ({"pricing_model": "floor"}, 'a "from" price or a bid floor'),
-        ({"price_scope": "component"}, "accelerator only, the host is billed on top"),
-        ({"accelerator_name": "Some Unknown GPU"}, "unknown accelerator"),
-        ({"accelerator_count": None, "accelerator_name": "H100 SXM"}, "the number of accelerators is not told"),
-        ({"accelerator_count": "0.125"}, "a slice, not a whole accelerator"),
-        ({"tier": "serverless"}, "tier serverless"),
-        ({"price": "999999"}, "outside what this part can cost"),
-        ({"effective_at": "2026-10-01"}, "holds only from 2026-10-01"),
-    ],
-)
-def test_what_is_no_price_of_a_rented_machine_stays_out_and_says_why(
-    market: Market, words: dict[str, str], why: str
-) -> None:
+NO_PRICES = {
+    "floor": ({"pricing_model": "floor"}, 'a "from" price or a bid floor'),
+    "component": ({"price_scope": "component"}, "accelerator only, the host is billed on top"),
+    "unknown": ({"accelerator_name": "Some Unknown GPU"}, "unknown accelerator"),
+    "uncounted": (
+        {"accelerator_count": None, "accelerator_name": "H100 SXM"},
+        "the number of accelerators is not told",
+    ),
+    "slice": ({"accelerator_count": "0.125"}, "a slice, not a whole accelerator"),
+    "serverless": ({"tier": "serverless"}, "tier serverless"),
+    "absurd": ({"price": "999999"}, "outside what this part can cost"),
+    "future": ({"effective_at": "2026-10-01"}, "holds only from 2026-10-01"),
+}
+
+
+def test_what_is_no_price_of_a_rented_machine_stays_out_and_says_why(market: Market) -> None:
     market.source("one")
-    market.says("one", "2026-03-01", [offer("a", **words)])
+    market.says("one", "2026-03-01", [offer(sku, **words) for sku, (words, _) in NO_PRICES.items()])
     market.update()
-    [(eligible, why_not)] = market.sql("SELECT index_eligible, why_not FROM offers")
-    assert not eligible
-    assert why in why_not
+    found = {
+        sku: (eligible, why_not)
+        for sku, eligible, why_not in market.sql("SELECT sku, index_eligible, why_not FROM offers")
+    }
+    for sku, (_, why) in NO_PRICES.items():
+        assert found[sku][0] is False
+        assert why in found[sku][1]
     assert market.sql("SELECT count(*) FROM provider_prices_daily") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("per", "commitment_days", "price", "usd"),
-    [
-        ("hour", 0, "2.00", "2.00"), ("second", 0, "0.0005", "1.80"), ("minute", 0, "0.03", "1.80"), ("day", 0, "48", "2.00"),
-        ("month", 0, "1460", "2.00"), ("year", 365, "17520", "2.00"), ("term", 365, "17520", "2.00"), ("term", 1095, "52560", "2.00"),
-    ],
-)  # fmt: skip
-def test_every_unit_of_time_comes_to_an_hour(
-    market: Market, per: str, commitment_days: int, price: str, usd: str
-) -> None:
+# Unit, days bound, price, US dollars per hour.
+UNITS = [
+    ("hour", 0, "2.00", "2.00"), ("second", 0, "0.0005", "1.80"), ("minute", 0, "0.03", "1.80"), ("day", 0, "48", "2.00"),
+    ("month", 0, "1460", "2.00"), ("year", 365, "17520", "2.00"), ("term", 365, "17520", "2.00"), ("term", 1095, "52560", "2.00"),
+]  # fmt: skip
+
+
+def test_every_unit_of_time_comes_to_an_hour(market: Market) -> None:
     market.source("one")
-    words = {
-        "per": per,
-        "commitment_days": commitment_days,
-        "pricing_model": "reserved" if commitment_days else "on_demand",
-    }
-    market.says("one", "2026-03-01", [offer("a", price, **words)])
+    offers = [
+        offer(f"{per} {days}", price, per=per, commitment_days=days, pricing_model="reserved" if days else "on_demand")
+        for per, days, price, _ in UNITS
+    ]
+    market.says("one", "2026-03-01", offers)
     market.update()
-    assert market.sql("SELECT usd_per_accelerator_hour FROM offers") == [(Decimal(usd),)]
+    found = dict(market.sql("SELECT sku, usd_per_accelerator_hour FROM offers"))
+    assert found == {f"{per} {days}": Decimal(usd) for per, days, _, usd in UNITS}
 
 
 def test_an_outlier_is_judged_within_its_segment_only(market: Market) -> None:
