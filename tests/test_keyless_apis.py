@@ -2,17 +2,17 @@
 
 import gzip
 import json
-from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from scrapers.failures import FetchError
-from scrapers.offer import Offer
 from scrapers.providers import aws_prices, cloudrift, gpu_ai, linode, lium, ovh, thunder_api, voltage_park
 from scrapers.source import Missed, Page, PageError, Parsed, load
+from tests.damage import CHANGES, Change, changed_pages, cut_pages, refuse_other_prices
 from tests.record import FIXTURES, fixture_pages
 
 if TYPE_CHECKING:
@@ -49,87 +49,18 @@ def body_of(name: str, file: str, folder: str = "*") -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def priced(offers: list[Offer]) -> set[tuple[object, ...]]:
-    """What a price is made of."""
-    return {
-        (one.sku, one.price, one.currency, one.per, one.price_scope, one.pricing_model, one.commitment_days, one.accelerator_count)
-        for one in offers
-    }  # fmt: skip
-
-
 # --- damage: any offer that is still read says what the whole page says -------------------------------------------------
 
 
-def keys_of(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from keys_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys_of(inner)
-
-
-def changed(value: Any, key: str, change: Any) -> Any:
-    """The value with ``change(object, key)`` done to every object that has the key."""
-    if isinstance(value, dict):
-        inner = {name: changed(one, key, change) for name, one in value.items()}
-        if key in inner:
-            change(inner, key)
-        return inner
-    return [changed(one, key, change) for one in value] if isinstance(value, list) else value
-
-
-def rename(inner: dict[str, Any], key: str) -> None:
-    inner[f"{key}New"] = inner.pop(key)
-
-
-def drop(inner: dict[str, Any], key: str) -> None:
-    del inner[key]
-
-
-def nothing(inner: dict[str, Any], key: str) -> None:
-    inner[key] = None
-
-
-def swap(inner: dict[str, Any], key: str) -> None:
-    inner[key] = [inner[key]] if isinstance(inner[key], dict | list) else {"value": inner[key]}
-
-
-def negative(inner: dict[str, Any], key: str) -> None:
-    if isinstance(inner[key], int | float) and not isinstance(inner[key], bool):
-        inner[key] = -inner[key] - 1
-
-
-@pytest.mark.parametrize("change", [rename, drop, nothing, swap, negative], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.__name__)
 @pytest.mark.parametrize(("name", "folder"), JSON_CASES, ids=lambda one: getattr(one, "name", one))
-def test_a_changed_field_never_becomes_another_price(name: str, folder: Path, change: Any) -> None:
-    pages = fixture_pages(folder)
-    truth = priced(load(name).parse(pages).offers)
-    for place, page in enumerate(pages):
-        whole = json.loads(page.text)
-        # Region and size names are keys in some lists; renamed, they are other names, not other fields.
-        for key in sorted({key for key in keys_of(whole) if not any(mark in key for mark in (" ", "_x", "-"))}):
-            damaged = Page(page.url, json.dumps(changed(whole, key, change)).encode(), page.name)
-            try:
-                offers = load(name).parse([*pages[:place], damaged, *pages[place + 1 :]]).offers
-            except PageError:
-                continue
-            assert priced(offers) <= truth, key
+def test_a_changed_field_never_becomes_another_price(name: str, folder: Path, change: Change) -> None:
+    refuse_other_prices(name, fixture_pages(folder), partial(changed_pages, change=change))
 
 
 @pytest.mark.parametrize(("name", "folder"), CASES, ids=lambda one: getattr(one, "name", one))
 def test_a_page_cut_off_never_becomes_another_price(name: str, folder: Path) -> None:
-    pages = fixture_pages(folder)
-    truth = priced(load(name).parse(pages).offers)
-    for place, page in enumerate(pages):
-        for end in range(1, len(page.body), max(1, len(page.body) // 150)):
-            cut = Page(page.url, page.body[:end], page.name)
-            try:
-                offers = load(name).parse([*pages[:place], cut, *pages[place + 1 :]]).offers
-            except PageError:
-                continue
-            assert priced(offers) <= truth, end
+    refuse_other_prices(name, fixture_pages(folder), cut_pages)
 
 
 # --- what is odd about each ---------------------------------------------------------------------------------------------
