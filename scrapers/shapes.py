@@ -3,6 +3,7 @@
 They copy and never guess: what they do not recognise raises PageError, what is a placeholder is None.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from typing import Any, cast
 
 from bs4 import BeautifulSoup, Tag
 
-from scrapers.offer import Offer, Per
+from scrapers.offer import Offer, Per, PricingModel
 from scrapers.source import READING_ERRORS, Page, PageError, Rejected, one_line
 
 NUMBER = r"\d[\d.,' ]*"
@@ -181,6 +182,28 @@ def text_rows(table: Tag, without: str = "") -> list[dict[str, str]]:
     return [{name: text_of(cell, without) for name, cell in row.items()} for row in rows]
 
 
+def table_texts(table: Tag, without: str = "") -> list[list[str]]:
+    """The texts of a table's cells row by row, as wide as it is: a cell stands in every column and row that it spans.
+
+    A head without a row around its cells is one. Raises PageError when a price spans columns: it is in none of them.
+    """
+    rows: list[dict[int, str]] = []
+    below: dict[tuple[int, int], str] = {}
+    lines = [line.find_all(["th", "td"], recursive=False) for line in table.find_all(["thead", "tr"])]
+    for place, cells in enumerate(cells for cells in lines if cells):
+        rows.append({column: text for (line, column), text in below.items() if line == place})
+        for cell in cells:
+            text = text_of(cell, without)
+            width, height = (int(str(cell.get(span) or 1)) for span in ("colspan", "rowspan"))
+            if width > 1 and is_priced(text):
+                raise PageError(f"a price over {width} columns: {text[:40]!r}")
+            first = next(column for column in itertools.count() if column not in rows[place])
+            for column in range(first, first + width):
+                rows[place][column] = text
+                below |= {(place + line, column): text for line in range(1, height)}
+    return [[text for _, text in sorted(row.items())] for row in rows]
+
+
 def labelled(header: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
     """One row of a grid that is not a table, as ``label`` of the header to text.
 
@@ -222,13 +245,80 @@ def is_priced(text: str) -> bool:
     return re.search("[$€£₹¥円]", text) is not None
 
 
+TERM = r"(\d+)(?:\s?[-–—]\s?\d+|\+)?[\s-]*(day|week|month|year)s?"
+
+
 def term_days(text: str) -> int:
-    """Days of a term, the shortest of a range: "3-years" 1095, "1 year+" 365, "2 weeks – 1 year" 14, a month 30."""
-    term = r"(\d+)[\s-]*(day|week|month|year)s?"
-    found = re.fullmatch(rf"{term}(?:\s*\+|\s*[-–—]\s*{term})?", clean(text), re.IGNORECASE)
+    """Days of a term, the shortest of a range: "3-years" 1095, "1 year+" 365, "7-30 days" 7, "2 weeks – 1 year" 14.
+
+    A month is 30 days, twelve of them 365.
+    """
+    found = re.fullmatch(rf"{TERM}(?:\s*\+|\s*[-–—]\s*{TERM})?", clean(text), re.IGNORECASE)
     if not found:
         raise PageError(f"not a term: {text[:40]!r}")
-    return int(found[1]) * {"day": 1, "week": 7, "month": 30, "year": 365}[found[2].casefold()]
+    count, unit = int(found[1]), found[2].casefold()
+    if unit == "month":
+        return count // 12 * 365 + count % 12 * 30
+    return count * {"day": 1, "week": 7, "year": 365}[unit]
+
+
+WAYS: dict[str, PricingModel] = {
+    "on-demand": "on_demand", "spot": "spot", "preemptible": "spot",
+    "reserved": "reserved", "reserve": "reserved", "reservation": "reserved",
+}  # fmt: skip
+NO_WAY = {
+    "gpu", "cloud", "vm", "droplet", "compute", "current", "price", "pricing", "cost", "per", "hour", "/hr", "gpu-hour",
+}  # fmt: skip
+
+
+def way_of_buying(words: str) -> dict[str, Any] | None:
+    """``pricing_model`` and ``commitment_days``, from a header: "Current Spot", "1-year reserved", "GPU 6 Month Cost (/hr)".
+
+    None when no way stands there, or two, or a word that is not known: it may change what the price is for.
+    """
+    text = re.sub("on demand|pay as you go", "on-demand", label(words))
+    term = re.search(TERM, text)
+    rest = set(re.findall(r"[^\s(),]+", text.replace(term[0], " ") if term else text))
+    ways = {WAYS[word] for word in rest & WAYS.keys()} | ({"reserved"} if term else set())
+    if len(ways) != 1 or rest - WAYS.keys() - NO_WAY:
+        return None
+    return {"pricing_model": ways.pop(), "commitment_days": term_days(term[0]) if term else 0}
+
+
+def sold(row: Mapping[str, str], specs: Collection[str], *, by_the_hour: bool = False) -> Iterator[dict[str, Any]]:
+    """Each price of a ``labelled`` row as fields of an Offer: its column says how it is bought, a "from" makes it a floor.
+
+    The unit stands in the cell, in the column's header, or elsewhere (``by_the_hour``). Raises PageError for a price in
+    one of the ``specs`` or in a column that says no way of buying, for another unit, and for a price without a currency.
+    """
+    for column, text in row.items():
+        way = None if column in specs else way_of_buying(column)
+        if way is None and is_priced(text):
+            raise PageError(f"a price in a column that does not say what for: {column!r}")
+        if way is None or (asked := price(text)) is None:
+            continue
+        unit = asked.per or ("hour" if by_the_hour or re.search("/hr|hour", column) else None)
+        if asked.currency is None or unit != "hour":
+            raise PageError(f"not a price by the hour: {asked.text[:60]!r} under {column!r}")
+        if asked.floor:
+            tier = None if way["pricing_model"] == "on_demand" else way["pricing_model"]
+            way = {**way, "pricing_model": "floor", "tier": tier}
+        scope = "accelerator" if asked.each or "gpu-hour" in column else "offer"
+        yield {**way, "price": asked.amount, "currency": asked.currency, "price_scope": scope}
+
+
+def check_discounts(found: Iterable[Offer | Rejected]) -> list[Offer | Rejected]:
+    """The same, once each. Raises PageError when spot, or a longer commitment, is dearer: the columns are not what they say."""
+    results = list(dict.fromkeys(found))
+    offers = [item for item in results if isinstance(item, Offer) and item.pricing_model != "floor"]
+    dearest: dict[tuple[str, str, str | None], Decimal] = {}
+    for offer in sorted(offers, key=lambda offer: (offer.pricing_model != "on_demand", offer.commitment_days)):
+        key = (offer.sku, offer.region, offer.tier)
+        if offer.price > dearest.get(key, offer.price):
+            raise PageError(f"{offer.price} for {offer.sku} is no discount: the columns are not what they say")
+        if offer.pricing_model != "spot":
+            dearest[key] = offer.price
+    return results
 
 
 def gigabytes(text: str) -> Decimal:
@@ -250,6 +340,25 @@ def json_ld(page: Page) -> Iterator[dict[str, Any]]:
 def next_data(page: Page) -> Any:
     """The JSON that a Next.js page carries in ``#__NEXT_DATA__``. Raises PageError when there is none."""
     return embedded(one(page.soup, "script#__NEXT_DATA__").string or "")
+
+
+def flight(page: Page) -> str:
+    """What a Next.js page streams to its own scripts (``self.__next_f``), unescaped, in order.
+
+    A value may be split between two scripts. Raises PageError when there is none.
+    """
+    chunks = re.findall(r'self\.__next_f\.push\(\[1,("(?:[^"\\]|\\.)*")\]\)', page.text)
+    if not chunks:
+        raise PageError("no data stream of Next.js on the page")
+    return "".join(map(embedded, chunks))
+
+
+def embedded_at(text: str, place: int) -> Any:
+    """The JSON value that starts at that place of a text, numbers exact. Raises PageError when none does."""
+    try:
+        return json.JSONDecoder(parse_float=Decimal).raw_decode(text, place)[0]
+    except (ValueError, RecursionError) as error:
+        raise PageError(f"embedded JSON does not read: {error}") from None
 
 
 def embedded(text: str) -> Any:
