@@ -34,7 +34,7 @@ def _lines(*, is_log: bool, height: int) -> Any:
         "day:T",
         title=None,
         scale=alt.Scale(type="utc", domain=[{"expr": "first"}, {"expr": "last"}]),
-        axis=alt.Axis(tickCount={"expr": "max(2, floor(width / 70))"}, grid=False),
+        axis=alt.Axis(tickCount={"expr": "max(2, floor(width / 70))"}, grid=False, labelSeparation=8),
     )
     scale = alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=True, nice=True)
     axis = alt.Axis(

@@ -159,11 +159,16 @@ def _claimed(row: Row) -> str:
     low, mid, high, unit = row["claimed_low"], row["claimed"], row["claimed_high"], row["unit"]
     if low is not None and high is not None:
         return f"{_amount(low, unit)} to {_amount(high, unit)}"
-    if low is not None:
-        return f"at least {_amount(low, unit)}"
-    if high is not None:
-        return f"under {_amount(high, unit)}"
-    return "" if mid is None else _amount(mid, unit)
+    ends = (
+        f"at least {_amount(low, unit)}"
+        if low is not None
+        else f"under {_amount(high, unit)}"
+        if high is not None
+        else ""
+    )
+    if mid is None:
+        return ends
+    return f"{_amount(mid, unit)} ({ends})" if ends else _amount(mid, unit)
 
 
 def _band(low: float | None, mid: float | None, high: float | None, unit: str) -> str:

@@ -1,7 +1,7 @@
 """What a page is made of: figures and tables, each with its numbers, its basis and where they come from."""
 
 import csv
-import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,6 +13,7 @@ from warehouse.reports import wording
 from warehouse.reports.marts import Row, grouped
 
 EPOCH = date(1970, 1, 1)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 COLOURS = {
     "hyperscaler": "var(--blue)",
     "neocloud": "var(--orange)",
@@ -32,7 +33,12 @@ class Cell:
     is_number: bool = False
     note: str = ""
     mark: str = ""
-    """Class of the cell: good, bad or muted."""
+    """good, bad or muted."""
+
+    @property
+    def classes(self) -> str:
+        """Classes of the cell in the style sheet."""
+        return " ".join(filter(None, (self.mark, "long" if len(self.text) > 90 else "")))
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,17 @@ class Table:
 
     head: tuple[str, ...]
     rows: Sequence[tuple[Cell, ...]]
+
+    @property
+    def column_styles(self) -> str:
+        """How the columns stand, by their first line, and what they are called where a row becomes a block."""
+        styles = []
+        for place, head in enumerate(self.head[1:], start=2):
+            cell = next((row[place - 1] for row in self.rows if row[place - 1].text), Cell(""))
+            styles.append(f'--label-{place}:"{head}"')
+            styles += [f"--align-{place}:right"] if cell.is_number else []
+            styles += [f"--wrap-{place}:nowrap"] if _DAY.fullmatch(cell.text) else []
+        return ";".join(styles)
 
 
 @dataclass(frozen=True)
@@ -163,7 +180,7 @@ def line_chart(
                 "name": line.name,
                 "colour": line.colour,
                 "step": line.step_days,
-                "rows": [_drawn(row, says) for row in rows],
+                "rows": _drawn(rows, says),
             }
             for line, rows in series
         ],
@@ -173,26 +190,33 @@ def line_chart(
     return data
 
 
-def _drawn(row: Row, says: list[str]) -> list[Any]:
-    told = row["told"] or wording.STATUSES.get(row["status"], "")
-    if told not in says:
-        says.append(told)
-    drawn: list[Any] = [
-        _day_number(row["from_day"]),
-        _day_number(row["to_day"]),
-        _short(row["usd"]),
-        1 if row["status"] in {"thin", "single_seller"} else 0,
-        row["n_providers"],
-        says.index(told),
-    ]
-    if row.get("drawn_low", row["usd_low"]) is not None:
-        drawn += [_short(row["usd_low"]), _short(row["usd_high"])]
+def _drawn(rows: Sequence[Row], says: list[str]) -> list[list[Any]]:
+    """Runs as numbers: days since the run before, days it lasts, price, whether dashed, providers, what it says; low and high."""
+    drawn = []
+    before = EPOCH
+    for row in rows:
+        told = row["told"] or wording.STATUSES.get(row["status"], "")
+        if told not in says:
+            says.append(told)
+        one = [
+            (row["from_day"] - before).days,
+            (row["to_day"] - row["from_day"]).days,
+            _short(row["usd"]),
+            1 if row["status"] in {"thin", "single_seller"} else 0,
+            row["n_providers"] or 0,
+            says.index(told),
+        ]
+        if row.get("drawn_low", row["usd_low"]) is not None:
+            one += [_short(row["usd_low"]), _short(row["usd_high"])]
+        drawn.append(one)
+        before = row["to_day"]
     return drawn
 
 
 def _short(value: float | Decimal) -> float:
-    """Five digits that count are more than a screen shows."""
-    return float(f"{float(value):.5g}")
+    """Four digits that count are more than a screen shows; whole where it is."""
+    short = float(f"{float(value):.4g}")
+    return int(short) if short == int(short) else short
 
 
 def _day_number(day: date) -> int:
@@ -208,15 +232,15 @@ def write_csv(figure: Figure, folder: Path) -> None:
 
 
 def csv_cell(value: object) -> object:
-    """A value as a CSV cell: numbers plain, times in ISO 8601, lists as JSON, text that begins like a formula behind an apostrophe."""
+    """A value as a CSV cell: numbers plain, times in ISO 8601, words joined by a plus, text that begins like a formula behind an apostrophe."""
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if isinstance(value, float):
         return f"{value:.6g}" if abs(value) < 1e5 or abs(value) >= 1e15 else f"{value:.0f}"
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, list | tuple | dict):
-        value = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        value = "+".join(value)
     if isinstance(value, str) and (
         value.lstrip().startswith(("=", "+", "-", "@")) or value.startswith(("\t", "\r", "\n"))
     ):

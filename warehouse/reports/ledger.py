@@ -59,6 +59,8 @@ def read(connection: Connection) -> Ledger:
     spans = prices.provider_spans(connection)
     by_provider = prices.by_provider(connection)
     offers = cheapest.every_offer(connection)
+    with runs.costs_as_run(connection):
+        as_run, costs_today = runs.as_run(connection), runs.today(connection)
     kinds = marts.fetch(
         connection,
         "SELECT DISTINCT unnest(source_kinds) AS kind FROM prices_daily ORDER BY kind",
@@ -81,9 +83,9 @@ def read(connection: Connection) -> Ledger:
         offers_by_accelerator=grouped(offers, "accelerator"),
         offers_by_provider=grouped(offers, "provider"),
         run_facts={row["run"]: row for row in runs.facts(connection)},
-        as_run=grouped(runs.as_run(connection), "run"),
+        as_run=grouped(as_run, "run"),
         frontier=grouped(runs.frontier(connection), "run"),
-        run_costs_today=grouped(runs.today(connection), "run"),
+        run_costs_today=grouped(costs_today, "run"),
         sources=coverage.sources(connection),
         failures=coverage.failures(connection),
         left_out=coverage.left_out(connection),

@@ -14,7 +14,8 @@ Told = Callable[[Row], tuple[str, ...]]
 SEGMENT_LINES = tuple(
     Line(wording.SEGMENTS[key], COLOURS[key]) for key in ("hyperscaler", "neocloud", "marketplace", "other")
 )
-_RUN_COLUMNS = ("from_day", "to_day", "usd", "status", "n_providers", "source_kinds", "step_days")
+_RUN_COLUMNS = ("from_day", "to_day", "usd", "status", "n_providers", "source_kinds")
+_PROVIDER_COLUMNS = ("from_day", "to_day", "usd", "source_kinds")
 _MODEL_LINES = {
     ("on_demand", 0): Line("On demand", "var(--blue)"),
     ("spot", 0): Line("Spot", "var(--orange)"),
@@ -112,49 +113,54 @@ def by_provider(key: str, rows: Sequence[Row], names: Names) -> Figure:
         told=lambda row: (names.provider(row["provider"]),),
         alt=f"{names.accelerator(key)}: prices of {len(lines)} providers, which the table lists",
         legend=_legend(rows),
+        of=_PROVIDER_COLUMNS,
     )
 
 
 def of_provider(key: str, rows: Sequence[Row], names: Names, links: Links) -> Figure:
-    """One provider: a panel for each of its accelerators, those with the longest history first, at most eighteen."""
+    """One provider: a panel for each of its accelerators, those with the longest history first, at most nine."""
     series = grouped(rows, "accelerator")
-    shown = sorted(series, key=lambda part: (series[part][0]["from_day"] - series[part][-1]["to_day"], part))[:18]
-    columns, numbers = figure_of(rows, ("accelerator", "segment", *_RUN_COLUMNS))
+    shown = sorted(series, key=lambda part: (series[part][0]["from_day"] - series[part][-1]["to_day"], part))[:9]
+    drawn = [row for part in shown for row in series[part]]
+    columns, numbers = figure_of(drawn, ("accelerator", "segment", *_PROVIDER_COLUMNS))
+    left = len(series) - len(shown)
     return Figure(
         name=f"provider-{key}-prices",
         title="On-demand prices over time",
         basis="US dollars per accelerator and hour, on demand, median of its home regions; nominal dollars",
         columns=columns,
         rows=numbers,
-        table=by_year(rows, ("accelerator",), lambda row: (names.accelerator(row["accelerator"]),)),
-        counted=f"{len(series)} accelerators, {len(rows):,} price points",
-        day=newest(rows),
-        source_kinds=kinds_of(rows),
-        panels=tuple(
-            Panel(
-                title=names.accelerator(part),
-                href=links.accelerator(part),
-                chart="prices",
-                data=line_chart(
-                    [
-                        (
-                            _stepped(
-                                Line(names.accelerator(part), COLOURS.get(series[part][0]["segment"], "var(--purple)")),
-                                series[part],
-                            ),
-                            series[part],
-                        )
-                    ]
-                ),
-                alt=f"{names.provider(key)}, {names.accelerator(part)}: from {wording.usd_per_hour(series[part][0]['usd'])}"
-                f" to {wording.usd_per_hour(series[part][-1]['usd'])}",
-                note=f"{wording.usd_per_hour(series[part][-1]['usd'])} on {wording.on_day(series[part][-1]['to_day'])}",
-            )
-            for part in shown
+        table=by_year(drawn, ("accelerator",), lambda row: (names.accelerator(row["accelerator"]),)),
+        counted=f"{wording.count(len(shown), 'accelerator')}, {wording.count(len(drawn), 'price point')}",
+        day=newest(drawn),
+        source_kinds=kinds_of(drawn),
+        panels=tuple(_provider_panel(part, series[part], names, links) for part in shown),
+        notes=(
+            *_step_note(drawn),
+            *(
+                (f"{wording.count(left, 'accelerator')} with shorter histories are on their own pages.",)
+                if left
+                else ()
+            ),
         ),
-        notes=_step_note(rows),
         empty="No on-demand price of this provider counts yet.",
         details="The price at the end of each year, as a table",
+    )
+
+
+def _provider_panel(part: str, rows: Sequence[Row], names: Names, links: Links) -> Panel:
+    line = _stepped(Line(names.accelerator(part), COLOURS.get(rows[0]["segment"], "var(--purple)")), rows)
+    first, last = (
+        f"{wording.usd_per_hour(row['usd'])} on {wording.on_day(day)}"
+        for row, day in ((rows[0], rows[0]["from_day"]), (rows[-1], rows[-1]["to_day"]))
+    )
+    return Panel(
+        title=line.name,
+        href=links.accelerator(part),
+        chart="prices",
+        data=line_chart([(line, rows)]),
+        alt=f"{line.name}: from {first} to {last}",
+        note=last,
     )
 
 
@@ -189,8 +195,9 @@ def _one_chart(  # noqa: PLR0913  # a figure has so many parts
     alt: str,
     notes: tuple[str, ...] = (),
     legend: tuple[Line, ...] | None = None,
+    of: tuple[str, ...] = _RUN_COLUMNS,
 ) -> Figure:
-    columns, numbers = figure_of(rows, (*keys, *_RUN_COLUMNS))
+    columns, numbers = figure_of(rows, (*keys, *of))
     return Figure(
         name=name,
         title=title,
@@ -198,7 +205,7 @@ def _one_chart(  # noqa: PLR0913  # a figure has so many parts
         columns=columns,
         rows=numbers,
         table=by_year(rows, keys, told),
-        counted=f"{len(rows):,} price points",
+        counted=wording.count(len(rows), "price point"),
         day=newest(rows),
         source_kinds=kinds_of(rows),
         panels=(Panel("", "prices", line_chart(series), alt),) if rows else (),

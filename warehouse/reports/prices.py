@@ -23,6 +23,9 @@ ASKED_ABOUT = (
     "tpu-v6e",
 )
 
+# What a line of a page may take: a hundred pages have to fit into five megabytes.
+_MOST_POINTS = 40
+
 
 def by_segment(connection: Connection) -> list[Row]:
     """On-demand prices of every accelerator in every segment but the blend of all."""
@@ -33,7 +36,15 @@ def by_segment(connection: Connection) -> list[Row]:
         FROM prices_daily
         WHERE pricing_model = 'on_demand' AND commitment_days = 0 AND segment <> 'all' AND status <> 'withheld'
     """
-    return fetch(connection, thinned(days, ("accelerator", "segment"), most_points=160), needs=["prices_daily"])
+    return fetch(
+        connection,
+        thinned(
+            days,
+            ("accelerator", "segment"),
+            most_points=f"CASE WHEN accelerator IN {ASKED_ABOUT} THEN 120 ELSE {_MOST_POINTS} END",
+        ),
+        needs=["prices_daily"],
+    )
 
 
 def by_pricing_model(connection: Connection) -> list[Row]:
@@ -47,7 +58,7 @@ def by_pricing_model(connection: Connection) -> list[Row]:
             AND (pricing_model IN ('on_demand', 'spot') OR pricing_model = 'reserved' AND commitment_days IN (365, 1095))
     """
     keys = ("accelerator", "pricing_model", "commitment_days")
-    return fetch(connection, thinned(days, keys, most_points=120), needs=["prices_daily"])
+    return fetch(connection, thinned(days, keys, most_points=_MOST_POINTS), needs=["prices_daily"])
 
 
 def by_provider(connection: Connection) -> list[Row]:
@@ -60,7 +71,7 @@ def by_provider(connection: Connection) -> list[Row]:
         WHERE pricing_model = 'on_demand' AND commitment_days = 0
     """
     keys = ("accelerator", "provider", "segment")
-    return fetch(connection, thinned(days, keys, most_points=60), needs=["provider_prices_daily"])
+    return fetch(connection, thinned(days, keys, most_points=_MOST_POINTS), needs=["provider_prices_daily"])
 
 
 def provider_spans(connection: Connection) -> list[Row]:

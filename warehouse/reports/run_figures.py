@@ -13,9 +13,7 @@ from warehouse.reports.wording import Names
 _AS_RUN_LINES = {
     "hyperscaler_median": Line("As run, hyperscalers", "var(--blue)"),
     "neocloud_median": Line("As run, neoclouds", "var(--orange)"),
-    "reserved_1y_median": Line("As run, reserved one year", "var(--purple)"),
-    "reserved_3y_median": Line("As run, reserved three years", "var(--pink)"),
-    "spot_median": Line("As run, spot", "var(--ink)"),
+    "reserved_3y_median": Line("As run, reserved three years", "var(--purple)"),
 }
 _OVERVIEW_BASES = ("hyperscaler_median", "neocloud_median")
 _FIRM = Line("On the cheapest part, with its range", "var(--green)")
@@ -27,7 +25,7 @@ _LINE_KEYS = {line.name: basis for basis, line in _AS_RUN_LINES.items()} | {
 }
 PUBLISHED = Line("Published estimate", "var(--ink)", is_mark=True)
 # On the page at most so many stretches and parts.
-MOST_STRETCHES, MOST_PARTS = 16, 10
+MOST_STRETCHES, MOST_PARTS = 12, 10
 _COLUMNS = (
     "run",
     "line",
@@ -39,7 +37,6 @@ _COLUMNS = (
     "cost_usd_high",
     "price_status",
     "n_providers",
-    "step_days",
 )
 _BASIS = (
     "nominal US dollars, final run only; as run: reported hours on the run's own part at the median of a segment, on demand;"
@@ -97,8 +94,7 @@ def of_run(run: str, as_run: Sequence[Row], published: Sequence[Row], names: Nam
         run, series, _marks(run, published), names, kinds,
         name=f"run-{run}-as-run",
         title="As run",
-        basis="reported accelerator-hours x the price of the run's own part (or its stand-in, named in the CSV); nominal US dollars; spot"
-        " with lost work",
+        basis="reported accelerator-hours x the price of the run's own part (or its stand-in, named in the CSV); nominal US dollars",
         empty="The part it was run on has no price yet, or its hours are not known.",
     )  # fmt: skip
 
@@ -238,7 +234,7 @@ def _one_run(  # noqa: PLR0913  # a figure has so many parts
         columns=_COLUMNS,
         rows=_numbers(run, series, marks),
         table=by_year(rows, ("line",), lambda row: (row["line"],), wording.usd),
-        counted=f"{len(rows):,} price points",
+        counted=wording.count(len(rows), "price point"),
         day=newest(rows),
         source_kinds=kinds,
         panels=(_panel(run, series, marks, names, Links(), title=""),) if series else (),
@@ -284,7 +280,7 @@ def _numbers(
     lines: list[tuple[object, ...]] = [
         (
             run, _LINE_KEYS[line.name], row["from_day"], row["to_day"], row["part"], row["usd_low"], row["usd"], row["usd_high"], row["status"],
-            row["n_providers"], row["step_days"],
+            row["n_providers"],
         )
         for line, rows in series
         for row in rows
@@ -293,7 +289,7 @@ def _numbers(
     return lines + [
         (
             run, "published", row[day], row[day], None, row["published_low_usd"], row["published_usd"], row["published_high_usd"],
-            None, None, None,
+            None, None,
         )
         for row, _, _ in marks
     ]  # fmt: skip

@@ -1,16 +1,19 @@
 """What each training run would cost over time: on the part it was run on, on the cheapest part, and as others published it."""
 
+import contextlib
+from collections.abc import Iterator
+
 from warehouse.database import Connection
-from warehouse.reports.marts import Row, fetch
+from warehouse.reports.marts import Row, fetch, present
 from warehouse.reports.series import thinned
 
 # The runs that the overview shows; every run has a page.
 REFERENCE_RUNS = ("gpt-3-175b", "palm-540b", "llama-65b", "llama-2-70b", "mosaicml-gpt-30b", "llama-3.1-405b")
-AS_RUN_BASES = ("hyperscaler_median", "neocloud_median", "spot_median", "reserved_1y_median", "reserved_3y_median")
+AS_RUN_BASES = ("hyperscaler_median", "neocloud_median", "reserved_3y_median")
 FRONTIER_BASIS = "on_demand_median"
 MOST_PARTS = 15
 # The overview shows how those runs moved; six dozen pages can't each do so in five megabytes.
-_MOST_POINTS = f"CASE WHEN run IN {REFERENCE_RUNS} THEN 160 ELSE 48 END"
+_MOST_POINTS = f"CASE WHEN run IN {REFERENCE_RUNS} THEN 120 ELSE 40 END"
 
 
 def facts(connection: Connection) -> list[Row]:
@@ -30,16 +33,34 @@ def facts(connection: Connection) -> list[Row]:
     )
 
 
+@contextlib.contextmanager
+def costs_as_run(connection: Connection) -> Iterator[None]:
+    """While inside, ``costs_as_run`` holds every run on its own part: the view works them out whole, whatever is asked of it."""
+    if not {"training_costs", "basis_prices_daily"} <= present(connection):
+        yield
+        return
+    connection.execute(
+        """
+        CREATE OR REPLACE TEMP TABLE costs_as_run AS
+        SELECT * FROM training_costs WHERE as_run AND NOT starts_with(basis, 'provider:') AND NOT coalesce(before_release, false)
+        """
+    )
+    try:
+        yield
+    finally:
+        connection.execute("DROP TABLE costs_as_run")
+
+
 def as_run(connection: Connection) -> list[Row]:
-    """Cost of every run on its own part, on the named bases."""
+    """Cost of every run on its own part, on the named bases. Inside ``costs_as_run``."""
     days = f"""
         SELECT
             run, basis, day, round(cost_usd_mid, 2) AS usd, round(cost_usd_low, 2) AS usd_low, round(cost_usd_high, 2) AS usd_high,
             price_status AS status, coalesce(priced_on, '') AS told, n_providers, NULL::VARCHAR[] AS source_kinds
-        FROM training_costs
-        WHERE as_run AND basis IN {AS_RUN_BASES} AND NOT coalesce(before_release, false)
+        FROM costs_as_run
+        WHERE basis IN {AS_RUN_BASES}
     """
-    return fetch(connection, thinned(days, ("run", "basis"), most_points=_MOST_POINTS), needs=["training_costs"])
+    return fetch(connection, thinned(days, ("run", "basis"), most_points=_MOST_POINTS), needs=["costs_as_run"])
 
 
 def frontier(connection: Connection) -> list[Row]:
@@ -57,20 +78,34 @@ def frontier(connection: Connection) -> list[Row]:
 
 
 def today(connection: Connection) -> list[Row]:
-    """Cost of every run on the newest day: on its own part on every named basis, and on the parts that do it cheapest on demand."""
+    """Cost of every run on the newest day: on its own part on every named basis, and on the parts that do it cheapest on demand.
+
+    Inside ``costs_as_run``.
+    """
+    [(day,)] = (
+        connection.execute("SELECT max(day) FROM basis_prices_daily").fetchall()
+        if "costs_as_run" in present(connection)
+        else [(None,)]
+    )
     return fetch(
         connection,
         f"""
+        WITH costs AS (
+            SELECT * FROM costs_as_run WHERE day = $day
+            UNION ALL BY NAME
+            SELECT * FROM training_costs
+            WHERE day = $day AND NOT as_run AND basis = '{FRONTIER_BASIS}' AND NOT coalesce(before_release, false)
+        )
         SELECT
             day, run, basis, accelerator, precision, as_run, priced_on, round(accelerator_hours_mid, 1) AS accelerator_hours_mid,
             round(usd_per_accelerator_hour_mid, 6) AS usd_per_accelerator_hour_mid, round(cost_usd_low, 2) AS cost_usd_low,
             round(cost_usd_mid, 2) AS cost_usd_mid, round(cost_usd_high, 2) AS cost_usd_high, round(committed_usd, 2) AS committed_usd,
             n_providers, price_status, mfu_evidence, age_days, dominant_uncertainty
-        FROM training_costs
-        WHERE day = (SELECT max(day) FROM basis_prices_daily) AND cost_usd_mid IS NOT NULL AND NOT starts_with(basis, 'provider:')
-            AND NOT coalesce(before_release, false) AND (as_run OR basis = '{FRONTIER_BASIS}')
+        FROM costs
+        WHERE cost_usd_mid IS NOT NULL
         QUALIFY row_number() OVER (PARTITION BY run, as_run, basis ORDER BY cost_usd_mid, accelerator, precision) <= {MOST_PARTS}
         ORDER BY run, NOT as_run, cost_usd_mid, accelerator, precision, basis
         """,
-        needs=["training_costs", "basis_prices_daily"],
+        {"day": day},
+        needs=["costs_as_run"],
     )

@@ -91,7 +91,7 @@ def _templates() -> jinja2.Environment:
 
 def visible(text: str) -> str:
     """Text from outside without control characters, and without those that turn the direction of the text around them."""
-    return "".join(c if c.isprintable() or c == "\n" else "�" for c in text)
+    return "".join(c if c.isprintable() or c in "\n\u00a0" else "�" for c in text)
 
 
 def as_data(value: Any) -> str:

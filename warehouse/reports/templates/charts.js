@@ -15,8 +15,11 @@
     let piece = 0;
     for (const line of data.lines) {
       let before = null;
-      line.rows.forEach(([from, to, usd, dashed, n, told, low, high], place) => {
-        const joins = before !== null && from - before.to === line.step;
+      let to = 0;
+      line.rows.forEach(([wait, length, usd, dashed, n, told, low, high], place) => {
+        const from = to + wait;
+        to = from + length;
+        const joins = before !== null && wait === line.step;
         if (!joins || before.dashed !== dashed) {
           piece += 1;
           if (joins) {
@@ -26,7 +29,7 @@
         const next = line.rows[place + 1];
         const point = {
           usd, low, high, piece, colour: line.colour, dashed: Boolean(dashed),
-          alone: !joins && from === to && !(next && next[0] - to === line.step),
+          alone: !joins && from === to && !(next && next[0] === line.step),
           told: [`${line.name}: ${dollars(usd)}`, from === to ? iso(from) : `${iso(from)} to ${iso(to)}`,
             n ? `${n} provider${n === 1 ? "" : "s"}` : "", low ? `${dollars(low)} to ${dollars(high)}` : "", data.says[told]].filter(Boolean).join("\n"),
         };
@@ -65,6 +68,7 @@
       fill("rows", pointsOf(data));
       fill("marks", (data.marks ?? []).map(([day, usd, told]) => ({ day: day * DAY_MS, usd, told: `${told}\n${dollars(usd)}, ${iso(day)}` })));
     }
+    if (box.closest(".single") && typeof spec.height === "number") spec.height = Math.min(300, Math.max(spec.height, box.clientWidth / 3));
     await vegaEmbed(box, spec, { mode: "vega", renderer: "svg", actions: false, defaultStyle: false, hover: false, logLevel: 1, tooltip: tell });
   }
 
