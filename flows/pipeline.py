@@ -82,6 +82,7 @@ def collect(*, fixtures: bool = False) -> list[Outcome]:
     if fixtures:
         collect_fixtures()
     else:
+        steps.begin_run()
         wait([*(collect_source.submit(one.name) for one in steps.live_sources()), collect_rates.submit()])
     collect_curated()
     outcomes = load_archive()

@@ -30,6 +30,7 @@ class Outcome:
     """How one collection of one source fared: ``ok``, ``partial``, ``empty``, ``failed``, ``skipped`` or ``withheld``, and why."""
 
     source: str
+    source_kind: str
     status: str
     reason: str
     offers: int
@@ -58,6 +59,11 @@ def _manners() -> "Politeness":
     from scrapers.politeness import Politeness
 
     return Politeness()
+
+
+def begin_run() -> None:
+    """Forget what the hosts said in the run before: who asked to be left alone, who did not answer."""
+    _manners.cache_clear()
 
 
 def _client(name: str, kind: SourceType) -> "Client":
@@ -120,7 +126,7 @@ def _outcome(one: load.Loaded, withheld: dict[str, str]) -> Outcome:
     if one.manifest.snapshot_id in withheld:
         status = "empty" if status == "empty" else "withheld"
         reason = withheld[one.manifest.snapshot_id]
-    return Outcome(one.manifest.source, status, reason, len(one.parsed.offers), one.manifest.observed_at)
+    return Outcome(one.manifest.source, one.manifest.source_kind, status, reason, len(one.parsed.offers), one.manifest.observed_at)
 
 
 def build(*, full: bool = False, progress: Progress | None = None) -> builder.Built | None:

@@ -53,7 +53,10 @@ def pages_from_network(
     Raises ArchiveError only.
     """
     observed_at = now()
-    pages, scope, outcome, reason = _fetched(fetch, client)
+    pages, scope, outcome, told = _fetched(fetch, client)
+    # What fares badly is listed under its source's name; it need not be said twice.
+    reason = told.replace(f"{name}: ", "").replace("FetchError: ", "")
+    scope = scope.replace(f"{name}: ", "").replace("FetchError: ", "")
     return archive.write(
         name, pages, observed_at=observed_at, source_kind="live", outcome=outcome, reason=reason, scope=scope
     )
@@ -77,10 +80,18 @@ def _fetched(
     except Exception as error:  # noqa: BLE001  # the one place: whatever a source does, the others go on
         return [], "whole", "failed", one_line(error)
     pages = [one for one in answers if isinstance(one, Page)]
-    missed = "; ".join(f"{one.part}: {one.reason}" for one in answers if isinstance(one, Missed))
+    missed = [one for one in answers if isinstance(one, Missed)]
     if not pages:
-        return [], "whole", "failed", missed or "no answer"
-    return pages, f"all but {missed}"[:500] if missed else "whole", "collected", ""
+        return [], "whole", "failed", _in_short(missed) or "no answer"
+    return pages, f"all but {_in_short(missed)}" if missed else "whole", "collected", ""
+
+
+def _in_short(missed: list[Missed]) -> str:
+    """The parts that did not answer, those of one reason together."""
+    parts: dict[str, list[str]] = {}
+    for one in missed:
+        parts.setdefault(one.reason, []).append(one.part)
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in parts.items())[:500]
 
 
 def from_fixtures(name: str, archive: Archive) -> list[Manifest]:

@@ -249,13 +249,18 @@ class Client:
         attempts = stamina.retry_context(
             on=_sleep_before_retry, attempts=ATTEMPTS, timeout=None, wait_initial=1.0, wait_max=30.0
         )
-        for attempt in attempts:
-            with attempt:
-                try:
-                    return self._follow(ask, obeys_robots=obeys_robots)
-                except FetchError as error:
-                    self._back_off(error, ask.host, attempt.next_wait)
-                    raise
+        try:
+            for attempt in attempts:
+                with attempt:
+                    try:
+                        return self._follow(ask, obeys_robots=obeys_robots)
+                    except FetchError as error:
+                        self._back_off(error, ask.host, attempt.next_wait)
+                        raise
+        except FetchError as error:
+            if error.kind == "unreachable" and error.is_transient:
+                self._politeness.given_up[ask.host] = str(error)
+            raise
         raise AssertionError("stamina raises the last error")
 
     def _back_off(self, error: FetchError, host: str, seconds: float) -> None:
@@ -328,6 +333,8 @@ class Client:
 
     def _exchange(self, ask: _Ask) -> bytes | _Redirect:
         """Ask once, and read the answer."""
+        if said := self._politeness.given_up.get(ask.host):
+            raise FetchError(said)
         self._politeness.wait(ask.host)
         host = ask.url.raw_host.decode("ascii")
         with Watch(host, self._limits.total_seconds, allow_loopback=self._allow_loopback) as watch:

@@ -103,6 +103,8 @@ class Politeness:
     ) -> None:
         self.robots: dict[str, Robots] = {}
         """By origin (``https://host``)."""
+        self.given_up: dict[str, str] = {}
+        """Hosts that did not answer however often they were asked, and how that was said; not asked again in this run."""
         self._pause_seconds = pause_seconds
         self._sleep = sleep
         self._clock = clock

@@ -417,6 +417,22 @@ def test_no_robots_is_leave_to_read(status: int) -> None:
     assert asked == ["/robots.txt", "/v1/gpus"]
 
 
+def test_a_host_that_cannot_be_reached_is_not_asked_again_in_this_run() -> None:
+    """Thirty regions of a host that is down must not take thirty times four attempts."""
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        raise httpx.ConnectError("refused")
+
+    with client_of(handler, kind="api") as client:
+        for _ in range(30):
+            with pytest.raises(FetchError, match="could not reach") as caught:
+                client.get(URL)
+            assert caught.value.kind == "unreachable"
+    assert len(asked) == ATTEMPTS
+
+
 @pytest.mark.parametrize(
     ("robots", "why"),
     [
