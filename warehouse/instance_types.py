@@ -28,6 +28,7 @@ _SOURCE_SUFFIX = re.compile(
 )
 _CLEAN = {
     "aws": (re.compile(r"^ml\.|\.search$"), ""),
+    "gcp": (re.compile(r"^tpu[ _-]?v(?=\d)"), "tpu-v"),
     "azure": (re.compile(r"^(standard|basic)_|_(promo|spot|low_priority)$"), ""),
     "ovh": (re.compile(r"^win-|\.(consumption|monthly).*$"), ""),
 }
@@ -109,8 +110,8 @@ def _cleaned(text: str, provider: str) -> str:
         text = text.replace(" ", "_")
     if provider not in _CLEAN:
         return text
-    pattern, empty = _CLEAN[provider]
-    return pattern.sub(empty, text)
+    pattern, plain = _CLEAN[provider]
+    return pattern.sub(plain, text)
 
 
 @cache
@@ -136,7 +137,7 @@ def _compiled(rows: list[dict[str, str]]) -> _Rules:
         count = Decimal(row["count"]) if row["count"] else None
         if re.search(r"[*#{]", row["instance_type"]):
             pattern = re.escape(row["instance_type"]).replace(r"\*", ".*").replace(r"\#", "[0-9]+")
-            pattern = re.sub(r"\\\{(n|per)\\\}", r"(?P<\1>[0-9]+)", pattern)
+            pattern = re.sub(r"\\\{(n|per)\\\}", r"(?P<\1>[0-9]{1,6})", pattern)
             patterns.append(_Rule(re.compile(pattern), row["accelerator"], count, Decimal(row["per"] or 1)))
         else:
             exact[row["instance_type"]] = InstanceType(row["accelerator"], count)

@@ -10,7 +10,7 @@ come back in `conflict`, and a memory size that the part does not have leaves `a
 """
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -41,10 +41,13 @@ _BRANDS = {
     "radeon": "AMD", "instinct": "AMD", "gaudi": "Intel", "habana": "Intel", "tpu": "Google", "trainium": "AWS", "inferentia": "AWS",
 }  # fmt: skip
 _DIE = re.compile(r"(gf|gk|gm|gp|gv|tu|ga|ad|gh|gb)\d{3}[a-z]?")
+# Behind a name without a number: "Gaudi 4" is a Gaudi that no row knows.
+_GENERATION = re.compile(r"v?\d+[a-z]?")
 _BROKERED_COUNT = re.compile(r"x(\d{1,2})(?:-\d+)?$")
 _OTHER_WORDS = {"mig", "ib", "roce", "vram", "x", "baremetal", "nvlink", "max", "q", "vws", "mega", "ram"} | {
     f"hbm{n}" for n in ("2", "2e", "3", "3e", "4")
 }
+_APART = {"gb", "gh", "hl", "ai", "mi"} | {f"v{n}" for n in range(1, 10)}
 # How far a printed size may be from the part's own: drivers report less than the sheet (22 of 24 GB on an L4).
 _MEMORY_TOLERANCE = Decimal("0.09")
 _LARGEST_NODE = 16
@@ -176,7 +179,7 @@ def _read_words(raw: str, provider: str | None) -> _Reading:
         slice_gb=next((item.value for item in cut if item.kind == "slice"), None),
         is_slice="mig" in rest,
         count=shortest(count) if count else _leading_count(cut, used),
-        vendor=next((_BRANDS[text] for text in texts if text in _BRANDS), _die_maker(texts)),
+        vendor=next((_BRANDS[text] for text in texts if text in _BRANDS), _die_maker(raw)),
         conflict=count_conflict,
         names_something=bool(meanings),
     )
@@ -231,7 +234,8 @@ def _meanings(texts: list[str], provider: str | None) -> tuple[list[_Meaning], s
         used.update(places)
         at = max(places) + 1
         behind = next((text for text in texts[at:] if text not in _SILENT), "")
-        unknown = unknown or _is_variant(meaning, behind)
+        unnumbered = not any(char.isdigit() for place in places for char in texts[place])
+        unknown = unknown or _is_variant(meaning, behind) or (unnumbered and _GENERATION.fullmatch(behind) is not None)
     return found, used, unknown
 
 
@@ -268,9 +272,9 @@ def _leading_count(cut: list[Item], used: set[int]) -> Decimal | None:
     return Decimal(cut[0].text) if behind is not None and behind in used else None
 
 
-def _die_maker(texts: Iterable[str]) -> str | None:
+def _die_maker(raw: str) -> str | None:
     """GB202 or GH100 is a die of NVIDIA's, sold under several names: its maker is known and its model is not."""
-    return "NVIDIA" if any(_DIE.fullmatch(text) for text in texts) else None
+    return "NVIDIA" if any(_DIE.fullmatch(word) for word in fold_name(raw).split()) else None
 
 
 def _one(values: AbstractSet[T], what: str) -> tuple[T | None, str | None]:
@@ -505,10 +509,12 @@ def _meaning(row: dict[str, str]) -> _Meaning:
 
 
 def _plant(root: _Node, phrase: tuple[str, ...], provider: str | None, meaning: _Meaning) -> None:
-    node = root
-    for word in phrase:
-        node = node.behind.setdefault(word, _Node())
-    node.meaning[provider] = meaning
+    """Adds a phrase to the tree. What is an RTX PRO is also called PRO."""
+    for words in {phrase, phrase[phrase[:2] == ("rtx", "pro") :]}:
+        node = root
+        for word in words:
+            node = node.behind.setdefault(word, _Node())
+        node.meaning[provider] = meaning
 
 
 def _own_phrases(model: str) -> Iterator[tuple[str, ...]]:
@@ -553,4 +559,4 @@ def _segment() -> Callable[[str], tuple[Item, ...]]:
         node = open_nodes.pop()
         vocabulary.update(node.behind)
         open_nodes.extend(node.behind.values())
-    return segmenter(vocabulary)
+    return segmenter(vocabulary, _APART)

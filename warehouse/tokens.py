@@ -17,7 +17,7 @@ Kind = Literal["word", "memory", "slice", "count", "host", "mark"]
 _MARKS = {**dict.fromkeys(map(ord, "™®©℠"), " "), **dict.fromkeys(map(ord, "×✕✖⨯"), "x"), ord("⁄"): "/", ord("–"): "-"}
 _PIECES = re.compile(r"\d+g\.\d+gb|\d+\.\d+[a-z]*|[a-z0-9]+|[/*()]")
 # "PCIe Gen4 x16" tells the bus, and its x16 is no count.
-_BUS = re.compile(r"\b(pci-?e?|pci express)[ -]*(?:(?:gen *)?\d(?:\.\d)?\b(?! *gb))(?:[ -]*x\d+)?")
+_BUS = re.compile(r"\b(pci-?e?|pci express)[ -]*(?:gen *\d(?:\.\d)?|\d\.0)(?:[ -]*x\d+)?(?![\w.])")
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?)(gb|gib|gi|g|mb|mib|tb|tib)")
 _UNITS = {"gb": Decimal(1), "gib": Decimal(1), "gi": Decimal(1), "g": Decimal(1), "mb": Decimal(1) / 1024,
           "mib": Decimal(1) / 1024, "tb": Decimal(1024), "tib": Decimal(1024)}  # fmt: skip
@@ -30,13 +30,14 @@ _RAM_BEHIND = [
 _RAM_BEFORE = [[word] for word in ("ram", "disk", "storage", "nvme", "ssd")]
 # A number apart from its sign counts accelerators up to here; above, it is a model: "4090 x 2", "HL 205 x 8".
 _MOST_APART = 72
-_COUNT = re.compile(r"x(\d{1,4})|(\d{1,4}(?:\.\d+)?)(?:x|gpus?)")
+_COUNT = re.compile(r"x([1-9]\d{0,3})|([1-9]\d{0,3}(?:\.\d+)?|0\.\d*[1-9])(?:x|gpus?)")
 # SkyPilot's names for what it puts together itself: Cudo's `128x8v64gb` (something, accelerators, cores, host memory), and
 # Yotta's `8x240v920g` (accelerators, cores, host memory).
 _BUNDLE = re.compile(r"\d+x(\d+)v\d+gb|(\d+)x\d+v\d+g")
-_FRONT_COUNT = re.compile(r"(\d{1,2})x(?=\d{4})|(\d{1,3})x?(?=[a-z])")
-_BACK_COUNT = re.compile(r"x(\d{1,3})$")
-_NUMBER_PIECE = re.compile(r"(\d+)(gb|gib|mb|mib|tb|tib|g(?=x\d|[^a-z]|$)|vcpus?|vram|v(?![a-z]))")
+_FRONT_COUNT = re.compile(r"([1-9]\d?)x(?=\d{4})|([1-9]\d{0,2})x?(?=[a-z])")
+_BACK_COUNT = re.compile(r"x([1-9]\d{0,2})$")
+_X_SHARED = re.compile(r"x?([1-9]\d{0,2})$")
+_NUMBER_PIECE = re.compile(r"([1-9]\d*)(gb|gib|mb|mib|tb|tib|g(?=x\d|[^a-z]|$)|vcpus?|vram)")
 _SUFFIX = re.compile(r"[sd]")
 
 
@@ -76,9 +77,12 @@ def items(raw: str, segment: Callable[[str], tuple[Item, ...]]) -> list[Item]:
     return list(_without_host(list(_with_counts(list(_with_units(cut))))))
 
 
-def segmenter(vocabulary: Collection[str]) -> Callable[[str], tuple[Item, ...]]:
-    """A function that cuts one token into known pieces; a token that they do not cover stays whole."""
-    longest = sorted((word for word in vocabulary if len(word) > 1), key=len, reverse=True)
+def segmenter(vocabulary: Collection[str], apart: Collection[str]) -> Callable[[str], tuple[Item, ...]]:
+    """A function that cuts one token into known pieces; a token that they do not cover stays whole.
+
+    Words that stand only `apart` (the `gb` of "GB 200") are no pieces of glued ones.
+    """
+    longest = sorted((word for word in vocabulary if len(word) > 1 and word not in apart), key=len, reverse=True)
     starts: dict[str, list[str]] = {}
     for word in longest:
         starts.setdefault(word[0], []).append(word)
@@ -107,25 +111,34 @@ def _glued(token: str, starts: dict[str, list[str]], vocabulary: Collection[str]
     """Pieces that cover all of a glued token, the longest known words first; None if they do not."""
     if len(token) > 60:
         return None
-    failed: set[int] = set()
+    failed: set[tuple[int, str]] = set()
 
-    def cover(at: int) -> tuple[Item, ...] | None:
+    def cover(at: int, before: str) -> tuple[Item, ...] | None:
         if at == len(token):
             return ()
-        if at in failed:
+        if (at, before) in failed:
             return None
-        for item, end in _next_pieces(token, at, starts, vocabulary):
-            rest = cover(end)
+        for item, end in _next_pieces(token, at, before, starts, vocabulary):
+            if item.kind == "word" and not _may_follow(before, item.text):
+                continue
+            rest = cover(end, item.text if item.kind == "word" else "")
             if rest is not None:
                 return (item, *rest)
-        failed.add(at)
+        failed.add((at, before))
         return None
 
-    return cover(0)
+    return cover(0, "")
+
+
+def _may_follow(before: str, word: str) -> bool:
+    """A bare number is glued to letters only: `rtx4090`, `4070super`; but `l40g50` is no L40G, and `1050a10` no A10."""
+    if word.isdigit():
+        return not before or (before.isalpha() and len(before) > 1)
+    return not before.isdigit() or word.isalpha()
 
 
 def _next_pieces(
-    token: str, at: int, starts: dict[str, list[str]], vocabulary: Collection[str]
+    token: str, at: int, before: str, starts: dict[str, list[str]], vocabulary: Collection[str]
 ) -> Iterator[tuple[Item, int]]:
     """The pieces that a glued token can go on with, and where each ends."""
     after_digit = at > 0 and token[at - 1].isdigit()
@@ -133,29 +146,23 @@ def _next_pieces(
         for word in starts.get(token[at], ()):
             if token.startswith(word, at):
                 yield Item("word", word), at + len(word)
-                yield from _count_after_x(token, at, word, vocabulary)
         if match := _NUMBER_PIECE.match(token, at):
             unit = _UNITS.get(match[2])
             yield Item("memory" if unit else "host", match[0], Decimal(match[1]) * (unit or 0)), match.end()
     if at == 0 and (match := _FRONT_COUNT.match(token)):
         yield Item("count", match[0], Decimal(match[1] or match[2])), match.end()
-    if at > 0 and (match := _BACK_COUNT.match(token, at)):
+    # `mi300x8` is eight MI300X: one x ends the model and begins the count, as no model is called `mi300`.
+    back = _X_SHARED if before.endswith("x") and before[:-1] not in vocabulary else _BACK_COUNT
+    if at > 0 and (match := back.match(token, at)):
         yield Item("count", match[0], Decimal(match[1])), match.end()
     if after_digit and (match := _SUFFIX.match(token, at)):
         yield Item("word", match[0]), match.end()
 
 
-def _count_after_x(token: str, at: int, word: str, vocabulary: Collection[str]) -> Iterator[tuple[Item, int]]:
-    """`mi300x8` is eight MI300X: one x ends the model and begins the count, where no model is called `mi300`."""
-    end = at + len(word)
-    if word.endswith("x") and word[:-1] not in vocabulary and re.fullmatch(r"\d{1,2}", token[end:]):
-        yield Item("count", "x" + token[end:], Decimal(token[end:])), len(token)
-
-
 def _with_units(cut: list[Item]) -> Iterator[Item]:
     """Joins a number with the unit that stands apart from it: `16 GB`, `8 vCPU`."""
     skip = False
-    for item, behind in zip(cut, [*cut[1:], None], strict=True):
+    for item, behind in zip(cut, (*cut[1:], None), strict=False):
         if skip:
             skip = False
         elif behind and _is_number(item) and behind.text in _UNITS and behind.text != "g":
@@ -188,11 +195,11 @@ def _with_counts(cut: list[Item]) -> Iterator[Item]:
 def _count_at(window: list[Item]) -> tuple[Decimal, int]:
     """The count that a window of items begins with, and how many items tell it (0: none)."""
     texts = [item.text for item in window] + [""] * 6
-    if texts[0] == "(" and re.fullmatch(r"\d{1,2}", texts[1]) and texts[2] == ")":
+    if texts[0] == "(" and re.fullmatch(r"[1-9]\d?", texts[1]) and texts[2] == ")":
         return Decimal(texts[1]), 3
     times = texts[0] in {"x", "*"}
     number, taken = _number_at(texts[1:] if times else texts)
-    if not taken or number > _MOST_APART:
+    if not taken or not 0 < number <= _MOST_APART:
         return Decimal(0), 0
     behind = texts[taken + times]
     if times or taken == 3 or behind in {"gpu", "gpus"}:
