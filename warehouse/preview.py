@@ -43,7 +43,7 @@ def preview(
         load.write_unjudged(connection, load.read(adapter, manifest, lambda: parsed))
         if any(offer.currency != "USD" for offer in parsed.offers):
             rates.insert(connection, _recent(exchange_rates.history(), observed_at), "history", 0)
-        reference.load(connection, ("accelerators", "providers", "regions"))
+        reference.load(connection, ("accelerators", "machines", "providers", "regions"))
         parts.name_texts(connection)
         connection.execute("CREATE TEMP TABLE days_to_build AS SELECT CAST(? AS DATE) AS day", [observed_at.date()])
         build.run_views(connection, upstream_of(["intermediate.priced_offers"]))

@@ -1,7 +1,7 @@
 -- Every offer seen, with its price in US dollars per hour and what in its own words keeps it out of the aggregates.
 -- grain: snapshot_id, ordinal
 -- partition: view
--- inputs: raw.offers, staging.snapshots, staging.offer_texts, intermediate.usd_rates
+-- inputs: raw.offers, intermediate.machine_offers, staging.snapshots, staging.offer_texts, intermediate.usd_rates
 -- columns:
 --   day: UTC date on which the price was seen.
 --   observed_at: When it was seen, UTC.
@@ -43,19 +43,38 @@
 --   is_good: The snapshot counts.
 --   is_whole: The snapshot lists everything on offer.
 --   own_why_not: What in the offer itself, or its snapshot, keeps it out of the aggregates; null for nothing.
-WITH seen AS (
+WITH asked AS (
+    SELECT o.*, t.* EXCLUDE (offer_text_id)
+    FROM raw.offers AS o
+    JOIN staging.offer_texts AS t USING (offer_text_id)
+    UNION ALL BY NAME
+    -- Parts priced apart, put together to the machines that people rent.
     SELECT
-        o.observed_day AS day, s.observed_at, o.snapshot_id, o.ordinal, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
-        o.price, o.available, o.quantity, o.duplicate_of,
-        t.* EXCLUDE (offer_text_id),
+        m.snapshot_id, m.parser_version, m.ordinal, m.observed_day, m.offer_text_id, m.machine_price AS price,
+        t.* EXCLUDE (offer_text_id)
+            REPLACE (
+                m.machine_offer_key AS offer_key,
+                m.machine_type AS sku,
+                CAST(m.machine_accelerators AS DECIMAL(18, 9)) AS accelerator_count,
+                'offer' AS price_scope,
+                CAST(m.machine_vcpus AS DECIMAL(18, 9)) AS vcpus,
+                CAST(m.machine_ram_gb AS DECIMAL(18, 9)) AS ram_gb
+            )
+    FROM intermediate.machine_offers AS m
+    JOIN staging.offer_texts AS t USING (offer_text_id)
+),
+
+seen AS (
+    SELECT
+        t.observed_day AS day, s.observed_at, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
+        t.* EXCLUDE (offer_text_id, observed_day, parser_version),
         CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_unit,
         x.fx_date,
-        (o.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0))
+        (t.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0))
             * CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_priced_hour
-    FROM raw.offers AS o
+    FROM asked AS t
     JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
-    JOIN staging.offer_texts AS t USING (offer_text_id)
-    LEFT JOIN intermediate.usd_rates AS x ON x.day = o.observed_day AND x.currency = t.currency
+    LEFT JOIN intermediate.usd_rates AS x ON x.day = t.observed_day AND x.currency = t.currency
 ),
 
 priced AS (
