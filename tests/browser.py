@@ -1,11 +1,13 @@
 """A headless Chromium spoken to over a pipe, for tests that look at pages; skips where there is none."""
 
 import base64
+import fcntl
 import itertools
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,10 @@ FLAGS = (
     "--disable-sync",
     "--remote-debugging-pipe",
 )
+# The browser reads commands on descriptor 3 and answers on 4.
+AS_3_AND_4 = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 class Browser:
@@ -39,16 +45,15 @@ class Browser:
         self.asked_for: list[str] = []
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
-        # The browser reads commands on descriptor 3 and answers on 4.
-        command = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
+        high = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_browser, from_browser)]
         self.process = subprocess.Popen(
-            ["sh", "-c", command, "sh", PROGRAM, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
-            pass_fds=(to_browser, from_browser),
+            [sys.executable, "-c", AS_3_AND_4, *map(str, high), PROGRAM, *FLAGS, f"--user-data-dir={self.profile}"],
+            pass_fds=high,
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
         )
-        os.close(to_browser)
-        os.close(from_browser)
+        for one in (to_browser, from_browser, *high):
+            os.close(one)
         self.left = b""
         self.session: str | None = None
         [target] = [one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"]
@@ -82,7 +87,9 @@ class Browser:
 
     def _note(self, event: str, told: dict[str, Any]) -> None:
         if event == "Runtime.exceptionThrown":
-            self.said.append(str(told["exceptionDetails"].get("exception", told["exceptionDetails"]).get("description")))
+            self.said.append(
+                str(told["exceptionDetails"].get("exception", told["exceptionDetails"]).get("description"))
+            )
         elif event == "Log.entryAdded" and told["entry"]["level"] in {"error", "warning"}:
             self.said.append(told["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and told["type"] in {"error", "warning", "assert"}:
@@ -94,7 +101,9 @@ class Browser:
         """Open a file and wait until its charts are drawn."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 700)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 700
+        )
         self.call("Page.navigate", url=page.absolute().as_uri())
         self.evaluate(
             "new Promise(done => { const started = Date.now(); const look = () => document.readyState === 'complete'"

@@ -6,6 +6,7 @@ Colours are CSS variables, so that light, dark and print need no second drawing.
 import base64
 import gzip
 import json
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -16,12 +17,14 @@ _DOLLARS = "datum.value % 1 ? format(datum.value, '$,.2f') : format(datum.value,
 _LARGE_DOLLARS = "replace(format(datum.value, '$.3~s'), 'G', 'B')"
 
 
+@cache
 def library() -> str:
     """The one script that draws, Vega-Embed with Vega inside and no imports: packed with gzip, in base 64. charts.js unpacks it."""
     script = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return base64.b64encode(gzip.compress(script.encode(), mtime=0)).decode()
 
 
+@cache
 def templates() -> str:
     """Every chart as a Vega specification without data, as JSON."""
     charts = {"prices": _lines(is_log=False, height=170), "costs": _lines(is_log=True, height=210), "offers": _offers()}

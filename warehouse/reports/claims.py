@@ -183,4 +183,4 @@ def _amount(value: float, unit: str) -> str:
         return wording.usd_per_hour(value) if value < 100 else wording.usd(value)
     if unit == "EUR":
         return wording.usd(value).replace("$", "€")
-    return f"{wording.quantity(float(f'{value:.3g}'))} {unit}"
+    return f"{wording.quantity(value)}{wording.NO_BREAK}{unit}"

@@ -127,7 +127,7 @@ def sources_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
                     Cell(names.provider(row["provider"]), href=links.provider(row["provider"])),
                     Cell(wording.on_day(row["last_good_at"]) or "never"),
                     Cell(row["status"], mark="good" if row["status"] == "ok" else "bad"),
-                    number(wording.quantity(row["offers"])),
+                    number(wording.whole(row["offers"])),
                     number(f"{row['days_collected']:,}", note=f"since {wording.on_day(row['first_day'])}"),
                     Cell(row["reason"] or "", note=f"{row['days_failed']} failed days" if row["days_failed"] else ""),
                 )

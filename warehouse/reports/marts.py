@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -13,7 +14,15 @@ Row = dict[str, Any]
 def present(connection: Connection) -> frozenset[str]:
     """Names of the tables and views there are; those outside ``main`` with their schema."""
     found = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() UNION ALL SELECT schema_name, view_name FROM duckdb_views()"
+        """
+        SELECT schema_name, name
+        FROM (
+            SELECT database_name, schema_name, table_name AS name FROM duckdb_tables()
+            UNION ALL
+            SELECT database_name, schema_name, view_name FROM duckdb_views()
+        )
+        WHERE database_name IN (current_database(), 'temp')
+        """
     )
     return frozenset(name if schema == "main" else f"{schema}.{name}" for schema, name in found.fetchall())
 
@@ -35,17 +44,15 @@ def grouped(rows: Iterable[Row], *keys: str) -> dict[Any, list[Row]]:
     return dict(groups)
 
 
+@dataclass(frozen=True)
 class Build:
     """The build that a report is made from: what someone cites."""
 
-    def __init__(
-        self, build_id: str, built_at: datetime, code_version: str, first_day: date | None, last_day: date | None
-    ) -> None:
-        self.build_id = build_id
-        self.built_at = built_at
-        self.code_version = code_version
-        self.first_day = first_day
-        self.last_day = last_day
+    build_id: str
+    built_at: datetime
+    code_version: str
+    first_day: date | None
+    last_day: date | None
 
 
 def newest_build(connection: Connection) -> Build | None:

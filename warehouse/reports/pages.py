@@ -251,7 +251,7 @@ def _runs(ledger: Ledger, links: Links) -> Page:
                     note=f"{row['developer']}, {wording.on_day(row['published_on'])}",
                 ),
                 Cell(names.accelerator(row["accelerator"]) if row["accelerator"] else ""),
-                number(wording.quantity(row["accelerator_hours_mid"])),
+                number(wording.whole(row["accelerator_hours_mid"])),
                 number(wording.quantity(row["model_flop"])),
                 number(
                     "" if best is None else wording.usd(best["usd"]),
@@ -330,10 +330,10 @@ def _facts(row: Row, ledger: Ledger, links: Links) -> list[tuple[str, Cell]]:
         ("Tokens", Cell(wording.quantity(row["tokens"]))),
         ("Model FLOP", Cell(wording.quantity(row["model_flop"]))),
         ("Trained on", Cell(_hardware(row, ledger), href=links.accelerator(part) if part else "")),
-        ("Accelerator-hours", Cell(wording.quantity(row["accelerator_hours_mid"] or row["accelerator_hours"]))),
+        ("Accelerator-hours", Cell(wording.whole(row["accelerator_hours_mid"] or row["accelerator_hours"]))),
         ("Share of the dense peak", Cell("" if row["mfu_mid"] is None else f"{row['mfu_mid'] * 100:.0f} %")),
         ("How known", Cell((row["how_known"] or "").replace("_", " "), note=row["note"] or "")),
-        ("Source", Cell(row["source"] or row["source_url"] or "", href=_web(row["source_url"]))),
+        ("Source", Cell(row["source"] or row["source_url"] or "", href=web_address(row["source_url"]))),
     ]
     return [(term, cell) for term, cell in facts if cell.text]
 
@@ -343,7 +343,7 @@ def _hardware(row: Row, ledger: Ledger) -> str:
     return f"{count}{ledger.names.accelerator(row['accelerator'])}" if row["accelerator"] else ""
 
 
-def _web(address: str | None) -> str:
+def web_address(address: str | None) -> str:
     """Only addresses of the web become links."""
     return address if address and address.startswith("https://") else ""
 

@@ -182,7 +182,7 @@ def today(run: str, rows: Sequence[Row], names: Names, links: Links, kinds: tupl
                         note=_priced_on(row, names),
                     ),
                     Cell(wording.basis(row["basis"]), note=_providers(row)),
-                    number(wording.quantity(row["accelerator_hours_mid"])),
+                    number(wording.whole(row["accelerator_hours_mid"])),
                     number(wording.usd_per_hour(row["usd_per_accelerator_hour_mid"])),
                     number(wording.usd(row["cost_usd_mid"])),
                     number(f"{wording.usd(row['cost_usd_low'])} to {wording.usd(row['cost_usd_high'])}"),

@@ -72,17 +72,22 @@ def usd(value: Number | None) -> str:
 
 
 def quantity(value: Number | None) -> str:
-    """A count or amount to four digits that count; in words from a million up, in powers of ten from a thousand billion up."""
+    """A large amount to three digits that count: in words from a million up, in powers of ten from a thousand billion up."""
     if value is None:
         return ""
-    amount = _rounded(float(value), 4)
+    amount = _rounded(float(value), 3)
     if abs(amount) >= 1e12:
-        mantissa, exponent = f"{amount:.2e}".split("e+")
-        return f"{mantissa}{NO_BREAK}×{NO_BREAK}10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+        mantissa, exponent = f"{amount:e}".split("e+")
+        return f"{float(mantissa):g}{NO_BREAK}×{NO_BREAK}10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
     for size, unit in _UNITS:
         if abs(amount) >= size:
             return f"{_trimmed(amount / size)}{NO_BREAK}{unit}"
-    return f"{int(value):,}" if float(value) == int(value) else f"{amount:,.10g}"
+    return whole(amount) if amount == int(amount) else f"{amount:,.10g}"
+
+
+def whole(value: Number | None) -> str:
+    """A count, or hours, to the last digit."""
+    return "" if value is None else f"{round(value):,}"
 
 
 def percent(share: Number | None, digits: int = 0) -> str:
