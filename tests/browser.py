@@ -47,7 +47,7 @@ class Browser:
         self.read_end, from_browser = os.pipe()
         high = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_browser, from_browser)]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", AS_3_AND_4, *map(str, high), PROGRAM, *FLAGS, f"--user-data-dir={self.profile}"],
+            [sys.executable, "-c", AS_3_AND_4, *map(str, high), PROGRAM, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
             pass_fds=high,
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -58,7 +58,7 @@ class Browser:
         self.session: str | None = None
         [target] = [one for one in self.call("Target.getTargets")["targetInfos"] if one["type"] == "page"]
         self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
+        for domain in ("Page", "Runtime", "Log", "Network", "DOM"):
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:

@@ -295,14 +295,17 @@ def test_methodology_lets_no_html_through(tmp_path: Path, monkeypatch: pytest.Mo
 # Thinning.
 
 
-def thin(days: list[tuple[date, float | None, str]], most_points: int = 100) -> list[tuple[Any, ...]]:
+def thin(
+    days: list[tuple[date, float | None, str]], most_rows: int = 100, favoured: str = "false"
+) -> list[tuple[Any, ...]]:
     connection = duckdb.connect()
     connection.execute("CREATE TABLE days (line VARCHAR, day DATE, usd DOUBLE, status VARCHAR)")
     connection.executemany("INSERT INTO days VALUES ('a', ?, ?, ?)", days)
     query = series.thinned(
         "SELECT *, NULL::DOUBLE AS usd_low, NULL::DOUBLE AS usd_high, '' AS told, 1 AS n_providers, ['live'] AS source_kinds FROM days",
         ("line",),
-        most_points=most_points,
+        most_rows=most_rows,
+        favoured=favoured,
     )
     return connection.execute(f"SELECT from_day, to_day, usd, status, step_days FROM ({query})").fetchall()
 
@@ -326,7 +329,7 @@ def test_runs_end_at_changes_and_gaps() -> None:
 
 def test_thinning_invents_nothing_and_keeps_the_newest() -> None:
     days = [(day(n), float(n), "ok") for n in range(400) if not 100 <= n < 130]
-    found = thin(days, most_points=60)
+    found = thin(days, most_rows=60)
     assert len(found) == 54
     assert found[-1] == (day(399), day(399), 399.0, "ok", 7)
     assert {(from_day, usd) for from_day, _, usd, _, _ in found} <= {(of, usd) for of, usd, _ in days}
@@ -334,8 +337,16 @@ def test_thinning_invents_nothing_and_keeps_the_newest() -> None:
     assert [gap.days for gap in gaps if gap.days != 7] == [35]
 
 
-def test_too_many_changes_come_at_the_coarsest_step() -> None:
-    assert len(thin([(day(n), float(n), "ok") for n in range(2000)], most_points=5)) == 22
+def test_a_budget_is_kept_by_coarser_steps() -> None:
+    days = [(day(n), float(n), "ok") for n in range(2000)]
+    assert {len(thin(days, most_rows=most)) for most in (160, 130, 100, 60, 20, 2)} == {72, 22, 11, 6}
+    assert len(thin(days, most_rows=2, favoured="line = 'a'")) == 72
+    assert thin(days, most_rows=2)[-1][1] == day(1999)
+
+
+def test_a_line_that_seldom_moves_keeps_every_change() -> None:
+    days = [(day(n), float(n // 300), "ok") for n in range(2000)]
+    assert [row[4] for row in thin(days, most_rows=10)] == [1] * 7
 
 
 # Words.

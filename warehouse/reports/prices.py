@@ -23,8 +23,8 @@ ASKED_ABOUT = (
     "tpu-v6e",
 )
 
-# What a line of a page may take: a hundred pages have to fit into five megabytes.
-_MOST_POINTS = 40
+# Points that all lines of a kind may take together: the site has to fit into five megabytes.
+_MOST_BY_SEGMENT, _MOST_BY_MODEL, _MOST_BY_PROVIDER = 3500, 2500, 3000
 
 
 def by_segment(connection: Connection) -> list[Row]:
@@ -41,7 +41,8 @@ def by_segment(connection: Connection) -> list[Row]:
         thinned(
             days,
             ("accelerator", "segment"),
-            most_points=f"CASE WHEN accelerator IN {ASKED_ABOUT} THEN 120 ELSE {_MOST_POINTS} END",
+            most_rows=_MOST_BY_SEGMENT,
+            favoured=f"accelerator IN {ASKED_ABOUT}",
         ),
         needs=["prices_daily"],
     )
@@ -58,7 +59,7 @@ def by_pricing_model(connection: Connection) -> list[Row]:
             AND (pricing_model IN ('on_demand', 'spot') OR pricing_model = 'reserved' AND commitment_days IN (365, 1095))
     """
     keys = ("accelerator", "pricing_model", "commitment_days")
-    return fetch(connection, thinned(days, keys, most_points=_MOST_POINTS), needs=["prices_daily"])
+    return fetch(connection, thinned(days, keys, most_rows=_MOST_BY_MODEL), needs=["prices_daily"])
 
 
 def by_provider(connection: Connection) -> list[Row]:
@@ -71,7 +72,7 @@ def by_provider(connection: Connection) -> list[Row]:
         WHERE pricing_model = 'on_demand' AND commitment_days = 0
     """
     keys = ("accelerator", "provider", "segment")
-    return fetch(connection, thinned(days, keys, most_points=_MOST_POINTS), needs=["provider_prices_daily"])
+    return fetch(connection, thinned(days, keys, most_rows=_MOST_BY_PROVIDER), needs=["provider_prices_daily"])
 
 
 def provider_spans(connection: Connection) -> list[Row]:

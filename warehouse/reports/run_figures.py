@@ -25,7 +25,7 @@ _LINE_KEYS = {line.name: basis for basis, line in _AS_RUN_LINES.items()} | {
 }
 PUBLISHED = Line("Published estimate", "var(--ink)", is_mark=True)
 # On the page at most so many stretches and parts.
-MOST_STRETCHES, MOST_PARTS = 12, 10
+MOST_STRETCHES, MOST_PARTS = 8, 6
 _COLUMNS = (
     "run",
     "line",
@@ -231,8 +231,8 @@ def _one_run(  # noqa: PLR0913  # a figure has so many parts
         name=name,
         title=title,
         basis=basis,
-        columns=_COLUMNS,
-        rows=_numbers(run, series, marks),
+        columns=_COLUMNS[1:],
+        rows=[numbers[1:] for numbers in _numbers(run, series, marks)],
         table=by_year(rows, ("line",), lambda row: (row["line"],), wording.usd),
         counted=wording.count(len(rows), "price point"),
         day=newest(rows),

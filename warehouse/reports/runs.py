@@ -11,9 +11,10 @@ from warehouse.reports.series import thinned
 REFERENCE_RUNS = ("gpt-3-175b", "palm-540b", "llama-65b", "llama-2-70b", "mosaicml-gpt-30b", "llama-3.1-405b")
 AS_RUN_BASES = ("hyperscaler_median", "neocloud_median", "reserved_3y_median")
 FRONTIER_BASIS = "on_demand_median"
-MOST_PARTS = 15
-# The overview shows how those runs moved; six dozen pages can't each do so in five megabytes.
-_MOST_POINTS = f"CASE WHEN run IN {REFERENCE_RUNS} THEN 120 ELSE 40 END"
+MOST_PARTS = 10
+# Points that all lines of a kind may take together; the overview's are not among them.
+_MOST_ROWS = 2000
+_FAVOURED = f"run IN {REFERENCE_RUNS}"
 
 
 def facts(connection: Connection) -> list[Row]:
@@ -60,7 +61,9 @@ def as_run(connection: Connection) -> list[Row]:
         FROM costs_as_run
         WHERE basis IN {AS_RUN_BASES}
     """
-    return fetch(connection, thinned(days, ("run", "basis"), most_points=_MOST_POINTS), needs=["costs_as_run"])
+    return fetch(
+        connection, thinned(days, ("run", "basis"), most_rows=_MOST_ROWS, favoured=_FAVOURED), needs=["costs_as_run"]
+    )
 
 
 def frontier(connection: Connection) -> list[Row]:
@@ -73,7 +76,9 @@ def frontier(connection: Connection) -> list[Row]:
         WHERE basis = '{FRONTIER_BASIS}'
     """
     return fetch(
-        connection, thinned(days, ("run", "is_relaxed"), most_points=_MOST_POINTS), needs=["training_cost_frontier"]
+        connection,
+        thinned(days, ("run", "is_relaxed"), most_rows=_MOST_ROWS, favoured=_FAVOURED),
+        needs=["training_cost_frontier"],
     )
 
 

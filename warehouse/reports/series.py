@@ -5,25 +5,27 @@ Only days that were there come out, none is made up: a day without a price ends 
 
 from collections.abc import Sequence
 
-# Days between the points that are kept: all, one a week, four weeks, a quarter.
-STEPS_DAYS = (1, 7, 28, 91)
+# Days between the points that are kept: all, one a week, four weeks, a quarter, half a year, a year.
+STEPS_DAYS = (1, 7, 28, 91, 182, 364)
+# Points that a line may have, the first of these with which all lines together stay within their budget.
+LIMITS = (160, 120, 90, 60, 45, 30, 20, 12, 6)
 
 
-def thinned(days: str, keys: Sequence[str], *, most_points: int | str) -> str:
-    """SQL that gives the runs of each series, ``most_points`` of them (a number, or SQL over the keys) where a coarser step can do it.
+def thinned(days: str, keys: Sequence[str], *, most_rows: int, favoured: str = "false") -> str:
+    """SQL that gives the runs of each series, at steps fine enough for the eye and coarse enough for ``most_rows`` in all.
 
     ``days`` is a SELECT of the keys and ``day, usd, usd_low, usd_high, status, told, n_providers, source_kinds``. Out come the keys and
-    ``from_day, to_day, usd, usd_low, usd_high, status, told, n_providers, source_kinds, step_days``, in order.
+    ``from_day, to_day, usd, usd_low, usd_high, status, told, n_providers, source_kinds, step_days``, in order. Series for which the
+    condition ``favoured`` holds stay finer, whatever the others take.
     """
     key = ", ".join(keys)
-    steps = ", ".join(f"({step})" for step in STEPS_DAYS)
     return f"""
     WITH all_days AS ({days}),
     priced AS (SELECT * FROM all_days WHERE usd IS NOT NULL),
     sampled AS (
         SELECT p.*, s.step_days
         FROM priced AS p
-        JOIN (VALUES {steps}) AS s(step_days) ON ((SELECT max(day) FROM priced) - p.day) % s.step_days = 0
+        JOIN ({_values("step_days", STEPS_DAYS)}) AS s ON ((SELECT max(day) FROM priced) - p.day) % s.step_days = 0
     ),
     marked AS (
         SELECT
@@ -45,13 +47,31 @@ def thinned(days: str, keys: Sequence[str], *, most_points: int | str) -> str:
         FROM numbered
         GROUP BY {key}, step_days, run_number
     ),
-    counted AS (SELECT *, count(*) OVER (PARTITION BY {key}, step_days) AS points FROM runs),
+    sizes AS (SELECT {key}, step_days, count(*) AS points, {favoured} AS is_favoured FROM runs GROUP BY {key}, step_days),
+    choices AS (
+        SELECT
+            {key}, is_favoured, most_points,
+            coalesce(min(step_days) FILTER (points <= most_points), max(step_days)) AS step_days,
+            coalesce(arg_min(points, step_days) FILTER (points <= most_points), arg_max(points, step_days)) AS points
+        FROM sizes
+        CROSS JOIN ({_values("most_points", LIMITS)})
+        GROUP BY {key}, is_favoured, most_points
+    ),
+    totals AS (SELECT most_points, sum(points) AS total FROM choices WHERE NOT is_favoured GROUP BY most_points),
     chosen AS (
-        SELECT *, coalesce(min(step_days) FILTER (points <= ({most_points})) OVER (PARTITION BY {key}), {STEPS_DAYS[-1]}) AS chosen_step
-        FROM counted
+        SELECT {key}, step_days
+        FROM choices
+        WHERE most_points = CASE
+            WHEN is_favoured THEN {LIMITS[1]}
+            ELSE (SELECT coalesce(max(most_points) FILTER (total <= {most_rows}), {LIMITS[-1]}) FROM totals)
+        END
     )
     SELECT {key}, from_day, to_day, usd, usd_low, usd_high, status, told, n_providers, source_kinds, step_days
-    FROM chosen
-    WHERE step_days = chosen_step
+    FROM runs
+    SEMI JOIN chosen USING ({key}, step_days)
     ORDER BY {key}, from_day
     """
+
+
+def _values(name: str, numbers: Sequence[int]) -> str:
+    return f"SELECT unnest({list(numbers)}) AS {name}"
