@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from warehouse import own_runs
 from warehouse.model import all_checks, all_models
 
 Connection = duckdb.DuckDBPyConnection
@@ -74,6 +75,7 @@ def open_warehouse() -> Connection:
     folder = importlib.resources.files("warehouse") / "reference"
     for name in REFERENCES:
         connection.execute(f"CREATE TABLE reference.{name} AS FROM read_csv('{folder / name}.csv', sample_size = -1)")
+    own_runs.add(connection, [])
     connection.execute("CREATE TABLE days_to_build (day DATE)")
     connection.execute(PROVIDER_PRICES)
     connection.execute(PRICES)
@@ -153,11 +155,12 @@ def bench(
             $2 * 0.95 AS flop_low, $2 * 1.05 AS flop_high, '6nd' AS flop_basis, CASE WHEN $3 > 0 THEN 'part' END AS accelerator,
             $4::INTEGER AS accelerator_count, NULL::DOUBLE AS wall_clock_hours, $3::DOUBLE AS accelerator_hours,
             NULL::DOUBLE AS accelerator_hours_low, NULL::DOUBLE AS accelerator_hours_high, 'bf16' AS precision, 'reported' AS how_known,
-            'made up' AS source, NULL::VARCHAR AS source_url
+            NULL::VARCHAR AS quality_class, 'made up' AS source, NULL::VARCHAR AS source_url
         """,
         [tokens, flop, hours, count],
     )
     connection.execute("CREATE TABLE reference.stand_ins AS SELECT 'run' AS run, 1 AS rank, 'part' AS accelerator")
+    own_runs.add(connection, [])
     make(connection, HOURS)
     set_prices(connection, [(D1, "one", "neocloud", "part", "on_demand", 0, price)])
     return connection

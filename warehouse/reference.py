@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 import pyarrow as pa
 
 from scrapers.source import load_all
-from warehouse import database
+from warehouse import database, own_runs
 from warehouse.database import Connection
 
 SOURCES_SCHEMA = pa.schema(
@@ -44,12 +44,13 @@ def sources_table() -> pa.Table:
 
 
 def reference_hash() -> str:
-    """Changes whenever a reference row or a source's declaration does."""
+    """Changes whenever a reference row, a source's declaration or a run of one's own does."""
     digest = hashlib.sha256()
     for name, file in csv_files().items():
         digest.update(name.encode() + file.read_bytes())
     for row in sources_table().to_pylist():
         digest.update(repr(sorted(row.items())).encode())
+    digest.update(own_runs.contents())
     return digest.hexdigest()[:12]
 
 
@@ -67,3 +68,4 @@ def load(connection: Connection, only: Collection[str] | None = None) -> None:
         return
     with database.registered(connection, {"declared_sources": sources_table()}):
         connection.execute("CREATE OR REPLACE TABLE reference.sources AS FROM declared_sources ORDER BY source")
+    own_runs.add(connection, own_runs.read())

@@ -11,7 +11,7 @@
 --   model_flop: FLOP that the model needs, without recomputed activations.
 --   flop_low: Lower end of its band.
 --   flop_high: Upper end of its band.
---   flop_basis: reported, 6nd, 6nd_active, estimate or from_hours.
+--   flop_basis: reported, 6nd, 6nd_active, estimate, from_hours, or own for a run of one's own.
 --   accelerator: Part it was run on; null where nobody said.
 --   accelerator_count: Accelerators used.
 --   precision: Number format of the run.
@@ -25,12 +25,25 @@
 --   has_flop_route: Its FLOP may be carried over to other parts.
 --   why_no_flop_route: Why not.
 --   is_calibration: Its reported hours test the FLOP route.
+--   quality_class: Runs of one class give models of like quality; null for none.
+--   stated_mfu: Utilisation over all hours that a run of one's own states, for every part.
+--   stated_accelerators: Accelerators that a run of one's own states, for every part.
+--   bytes_per_parameter: What has to be held for each parameter: weights, gradients and optimiser.
+--   utilisation_low: Least that it reaches of the MFU of pre-training; less than 1 for fine-tuning.
+--   utilisation_mid: Share of it to expect.
+--   utilisation_high: Most of it to expect.
 --   source: Where the facts are from.
 WITH constants AS (
     SELECT
         max(value) FILTER (name = 'implied_mfu_limit') AS implied_mfu_limit,
         max(value) FILTER (name = 'deadline_default') AS deadline_default_days
     FROM reference.training_constants
+),
+
+memory_settings AS (
+    SELECT CASE name WHEN 'bytes_per_parameter' THEN 'adam' ELSE replace(name, 'bytes_per_parameter_', '') END AS setting, value AS bytes_per_parameter
+    FROM reference.training_constants
+    WHERE starts_with(name, 'bytes_per_parameter')
 ),
 
 hours_spreads AS (
@@ -93,8 +106,16 @@ SELECT
     implied_mfu,
     why_no_flop_route IS NULL AS has_flop_route,
     why_no_flop_route,
-    coalesce(why_no_flop_route IS NULL AND how_known = 'reported' AND flop_basis NOT IN ('from_hours', 'estimate'), false) AS is_calibration,
+    coalesce(why_no_flop_route IS NULL AND how_known = 'reported' AND flop_basis NOT IN ('from_hours', 'estimate', 'own'), false) AS is_calibration,
+    quality_class,
+    stated_mfu,
+    stated_accelerators,
+    m.bytes_per_parameter,
+    coalesce(utilisation_low, 1.0) AS utilisation_low,
+    coalesce(utilisation_mid, 1.0) AS utilisation_mid,
+    coalesce(utilisation_high, 1.0) AS utilisation_high,
     concat_ws('; ', source, source_url) AS source
 FROM judged
 LEFT JOIN hours_spreads USING (how_known)
+LEFT JOIN memory_settings AS m ON m.setting = coalesce(memory_setting, 'adam')
 ORDER BY run

@@ -50,6 +50,7 @@ candidates AS (
         AND (h.nodes = 1 OR (h.has_fabric AND b.rents_clusters))
         AND (h.accelerators <= h.largest_cluster OR h.largest_cluster IS NULL)
         AND (h.as_run OR h.precision IN ('bf16', 'fp16') OR h.precision = r.precision)
+        AND (r.stated_accelerators IS NULL OR h.accelerator_hours_mid / h.accelerators <= 1.001 * h.deadline_hours)
 ),
 
 prices AS (

@@ -28,7 +28,7 @@
 --   memory_gb: Memory of each accelerator.
 --   minimum_accelerators: Fewest accelerators that hold weights, gradients and optimiser, before activations; null where the size of the model is unknown.
 --   fits: Can be held: in one machine, or over a fabric. True for the part it was run on; null where the size of the model is unknown.
---   accelerators: Cluster reckoned with: the run's own, else enough to hold the model and to finish by the deadline, in whole machines.
+--   accelerators: Cluster reckoned with: the run's own, else the one it states, else enough to hold the model and finish by the deadline; in whole machines.
 --   nodes: Machines in that cluster.
 --   has_fabric: The part is rented with a network made for training.
 --   largest_cluster: Largest cluster of the part that a seller tells of; one machine without a fabric; null where nobody tells.
@@ -41,7 +41,6 @@
 --   source: Where hours, FLOP and MFU are from.
 WITH constants AS (
     SELECT
-        max(value) FILTER (name = 'bytes_per_parameter') AS bytes_per_parameter,
         max(value) FILTER (name = 'usable_memory_share') AS usable_memory_share,
         max(value) FILTER (name = 'machine_size_default') AS machine_size_default,
         ln(max(value) FILTER (name = 'hours_spread_same_die')) AS same_die_width,
@@ -74,8 +73,17 @@ by_flop AS (
         ln(r.model_flop / r.flop_low) AS flop_width_low,
         ln(r.flop_high / r.model_flop) AS flop_width_high,
         r.source AS run_source,
-        p.*,
-        r.model_flop / (p.peak_tflops * 1e12 * p.mfu_mid * p.share_of_hours * 3600) AS hours
+        p.* EXCLUDE (mfu_low, mfu_mid, mfu_high, share_of_hours, mfu_evidence),
+        -- A utilisation that a run of one's own states counts for all hours.
+        coalesce(r.stated_mfu, p.mfu_low * r.utilisation_low) AS mfu_low,
+        coalesce(r.stated_mfu, p.mfu_mid * r.utilisation_mid) AS mfu_mid,
+        coalesce(r.stated_mfu, p.mfu_high * r.utilisation_high) AS mfu_high,
+        CASE WHEN r.stated_mfu IS NULL THEN p.share_of_hours ELSE 1.0 END AS share_of_hours,
+        CASE WHEN r.stated_mfu IS NULL AND r.utilisation_mid = 1 THEN p.mfu_evidence ELSE 'assumed' END AS mfu_evidence,
+        r.model_flop / (p.peak_tflops * 1e12 * (CASE
+            WHEN r.stated_mfu IS NULL THEN p.mfu_mid * r.utilisation_mid * p.share_of_hours
+            ELSE r.stated_mfu
+        END) * 3600) AS hours
     FROM intermediate.run_facts AS r
     CROSS JOIN intermediate.training_parts AS p
     WHERE r.has_flop_route
@@ -192,15 +200,19 @@ clusters AS (
         CASE WHEN m.has_fabric THEN m.told_cluster ELSE m.node_size END AS largest_cluster,
         r.deadline_hours,
         h.hours / r.accelerator_count AS wall_clock_hours,
-        ceil(c.bytes_per_parameter * r.parameters / (c.usable_memory_share * m.memory_gb * 1e9)) AS minimum_accelerators,
+        ceil(r.bytes_per_parameter * r.parameters / (c.usable_memory_share * m.memory_gb * 1e9)) AS minimum_accelerators,
         greatest(coalesce(minimum_accelerators, 1), ceil(h.hours / r.deadline_hours * 0.999)) AS accelerators_by_deadline,
         CAST(CASE
             WHEN h.route <> 'flop' AND r.accelerator_count IS NOT NULL THEN r.accelerator_count
-            WHEN accelerators_by_deadline <= m.node_size THEN accelerators_by_deadline
-            ELSE ceil(accelerators_by_deadline / m.node_size) * m.node_size
+            WHEN coalesce(r.stated_accelerators, accelerators_by_deadline) <= m.node_size
+                THEN coalesce(r.stated_accelerators, accelerators_by_deadline)
+            ELSE ceil(coalesce(r.stated_accelerators, accelerators_by_deadline) / m.node_size) * m.node_size
         END AS BIGINT) AS accelerators,
         CAST(ceil(accelerators / m.node_size) AS BIGINT) AS nodes,
-        h.as_run OR minimum_accelerators <= m.node_size OR (minimum_accelerators IS NOT NULL AND m.has_fabric) AS fits
+        h.as_run OR (
+            (minimum_accelerators <= m.node_size OR (minimum_accelerators IS NOT NULL AND m.has_fabric))
+            AND (r.stated_accelerators IS NULL OR minimum_accelerators <= accelerators)
+        ) AS fits
     FROM (SELECT * FROM reported UNION ALL BY NAME SELECT * FROM ported) AS h
     JOIN intermediate.run_facts AS r USING (run)
     JOIN machines AS m ON m.accelerator = h.accelerator
