@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -14,10 +15,12 @@ from typing import Any, cast
 from bs4 import BeautifulSoup, Tag
 
 from scrapers.offer import Offer, Per, PricingModel
-from scrapers.source import READING_ERRORS, Page, PageError, Rejected, one_line
+from scrapers.source import READING_ERRORS, Page, PageError, Rejected, Unpriced, one_line
 
 NUMBER = r"\d[\d.,' ]*"
-CURRENCIES = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "Rs.": "INR", "¥": "JPY", "円": "JPY", "R$": "BRL"}
+CURRENCIES = {"$": "USD", "US$": "USD", "€": "EUR", "£": "GBP", "₹": "INR", "Rs.": "INR", "円": "JPY", "R$": "BRL"}
+# A sign of several currencies: a code beside it tells which; ¥ alone tells nothing.
+MAY_MEAN = {"$": {"USD", "CAD", "AUD", "SGD"}, "¥": {"JPY", "CNY"}}
 CODES = "USD|EUR|GBP|INR|JPY|CNY|CHF|BRL|CAD|AUD|SGD|KRW|SEK|PLN"
 UNITS: dict[str, Per] = {
     "second": "second", "sec": "second", "s": "second",
@@ -96,19 +99,33 @@ def money(text: str, decimal_mark: str = ".") -> Money | None:
     found = _MONEY.match(joined)
     if not found:
         raise PageError(f"not one price: {text[:60]!r}")
-    symbol = found["before"] or found["after"]
-    if found["before"] and found["after"] and CURRENCIES.get(found["before"], found["before"]) != found["after"].upper():
-        raise PageError(f"two currencies in {text[:60]!r}")
-    currency = CURRENCIES.get(symbol, symbol.upper()) if symbol else None
+    currency = _currency(found["before"], found["after"], text)
     per = UNITS[found["per"].casefold()] if found["per"] else None
     amount = number(found["number"].strip(" '"), decimal_mark)
     return Money(amount, currency, per, bool(found["each"]), bool(found["floor"]), text)
 
 
+def _currency(before: str | None, after: str | None, text: str) -> str | None:
+    """What the signs and codes around a number mean together. Raises PageError where that is two currencies."""
+    marks = [mark for mark in (before, after) if mark]
+    if not marks:
+        return None
+    if len(marks) == 1 and marks[0] in CURRENCIES:
+        return CURRENCIES[marks[0]]
+    meanings = [MAY_MEAN.get(mark) or {CURRENCIES.get(mark, mark.upper())} for mark in marks]
+    meant = meanings[0] & meanings[-1]
+    if len(meant) != 1:
+        raise PageError(f"not one currency in {text[:60]!r}")
+    return next(iter(meant))
+
+
 def price(text: str, decimal_mark: str = ".") -> Money | None:
     """Like ``money``, with zero as a placeholder: nobody rents for nothing."""
     found = money(text, decimal_mark)
-    return found if found and found.amount > 0 else None
+    if found and found.amount > 0:
+        return found
+    _note_no_price(clean(text)[:40])
+    return None
 
 
 def hourly(text: str, *, header_says_so: bool = False) -> dict[str, Any] | None:
@@ -135,10 +152,16 @@ def text_of(node: Tag | None, without: str = "") -> str:
         raise PageError("a part of the page is missing")
     left_out = {id(tag) for tag in node.select(without)} if without else set()
     strings = node.find_all(string=True)
-    return clean(" ".join(s for s in strings if not any(p.name in STRUCK or id(p) in left_out for p in s.parents)))
+    return clean(" ".join(s for s in strings if not any(_is_struck(p) or id(p) in left_out for p in s.parents)))
 
 
 STRUCK = {"s", "del", "strike", "script", "style", "template"}
+
+
+def _is_struck(tag: Tag) -> bool:
+    """Whether the tag is struck through, by its name, its style or the usual class, or is no text at all."""
+    look = f"{tag.get('style')} {tag.get('class')}" if tag.attrs else ""
+    return tag.name in STRUCK or "line-through" in look or "strikethrough" in look
 
 
 def one(node: BeautifulSoup | Tag, selector: str) -> Tag:
@@ -226,6 +249,13 @@ def label(text: str) -> str:
     return re.sub(r"\s*/\s*", "/", re.sub(r"[*†‡¹²³⁴]+", "", clean(text)).strip()).casefold()
 
 
+def model_name(text: str) -> str:
+    """A text that may name an accelerator: letters before a number. Raises PageError for a size, a price and plain words."""
+    if not re.search("[A-Za-z] ?[0-9]", text) or is_priced(text):
+        raise PageError(f"not a name of an accelerator: {text[:40]!r}")
+    return text
+
+
 def refuse_unknown_prices(rows: Iterable[Mapping[str, str]], known: Collection[str]) -> None:
     """Raises PageError when a column of prices has a header that is not ``known``: renamed, or a new kind of price."""
     for row in rows:
@@ -308,9 +338,14 @@ def sold(row: Mapping[str, str], specs: Collection[str], *, by_the_hour: bool = 
 
 
 def check_discounts(found: Iterable[Offer | Rejected]) -> list[Offer | Rejected]:
-    """The same, once each. Raises PageError when spot, or a longer commitment, is dearer: the columns are not what they say."""
+    """The same, once each. Raises PageError where columns cannot be what they say.
+
+    That is when spot, or a longer commitment, is dearer, and when everything is at a discount.
+    """
     results = list(dict.fromkeys(found))
     offers = [item for item in results if isinstance(item, Offer) and item.pricing_model != "floor"]
+    if offers and not any(offer.pricing_model == "on_demand" for offer in offers):
+        raise PageError("no price on demand among discounts: the columns are not what they say")
     dearest: dict[tuple[str, str, str | None], Decimal] = {}
     for offer in sorted(offers, key=lambda offer: (offer.pricing_model != "on_demand", offer.commitment_days)):
         key = (offer.sku, offer.region, offer.tier)
@@ -396,12 +431,21 @@ def asked(value: object) -> Decimal | None:
 
     Raises PageError for a negative price and for what is not a number.
     """
-    if value is None:
-        return None
-    amount = decimal_of(value)
+    amount = Decimal(0) if value is None else decimal_of(value)
     if amount < 0:
         raise PageError(f"a negative price: {amount}")
+    if not amount:
+        _note_no_price(str(value))
     return amount or None
+
+
+_no_prices: ContextVar[list[str] | None] = ContextVar("no_prices", default=None)
+"""What stood in place of the prices of the record that ``each`` reads."""
+
+
+def _note_no_price(told: str) -> None:
+    if (noted := _no_prices.get()) is not None:
+        noted.append(told)
 
 
 def truth(value: object) -> bool:
@@ -446,9 +490,21 @@ def check_month(hourly: Decimal, monthly: Decimal) -> None:
 def each(
     records: Iterable[dict[str, Any]], key: str, read: Callable[[dict[str, Any]], Iterable[Offer]]
 ) -> Iterator[Offer | Rejected]:
-    """The offers of every record; a record that does not read is reported under its ``key`` and the rest go on."""
+    """The offers of every record; a record that does not read is reported under its ``key`` and the rest go on.
+
+    So is one without an offer that had something in the place of a price: ``Unpriced``.
+    """
     for place, record in enumerate(records):
+        name = str(record.get(key) or f"record {place}")[:100]
+        noted: list[str] = []
+        token = _no_prices.set(noted)
+        found: list[Offer | Rejected]
         try:
-            yield from list(read(record))
+            found = list(read(record))
+            if noted and not found:
+                found.append(Unpriced(name, f"no price: {noted[0] or 'empty'}"))
         except READING_ERRORS as error:
-            yield Rejected(str(record.get(key) or f"record {place}")[:100], one_line(error))
+            found = [Rejected(name, one_line(error))]
+        finally:
+            _no_prices.reset(token)
+        yield from found

@@ -7,7 +7,7 @@ import inspect
 import json
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -48,11 +48,19 @@ class Rejected:
 
 
 @dataclass(frozen=True)
+class Unpriced(Rejected):
+    """A record that asks nothing: its price is zero, null, or a word. No fault of the page, and no offer."""
+
+
+@dataclass(frozen=True)
 class Parsed:
     """What the pages of one snapshot say."""
 
     offers: list[Offer]
     rejected: list[Rejected]
+    unpriced: list[Unpriced] = field(default_factory=list)
+    remark: str = ""
+    """What is odd about the pages, though they read."""
 
 
 class UnknownSourceError(LookupError):
@@ -138,6 +146,8 @@ class Source:
     """Written from documentation, no real answer seen yet."""
     whole: bool = True
     """A snapshot lists everything on offer, so that an absence means something."""
+    former_urls: tuple[str, ...] = ()
+    """Where the page was before, for its archived copies."""
 
     def __post_init__(self) -> None:
         if not self.offers or self.offers.step != 1 or self.offers.start < 1:
@@ -158,6 +168,8 @@ class Adapter:
         Raises PageError when the pages are not this source's, whatever the module stumbled over: a renamed field, a changed
         type, a missing part or many unreadable records make a page that we do not understand, and never a guess.
         """
+        from scrapers.truncation import maybe_truncated
+
         if not pages:
             raise PageError(f"{self.name}: no page to read")
         try:
@@ -167,13 +179,15 @@ class Adapter:
         except READING_ERRORS as error:
             raise PageError(f"{self.name}: the layout is not the one known ({one_line(error)})") from error
         offers = [item for item in found if isinstance(item, Offer)]
-        rejected = [item for item in found if isinstance(item, Rejected)]
-        if rejected and (not offers or (len(rejected) > 2 and len(rejected) > len(found) / 10)):
+        unpriced = [item for item in found if isinstance(item, Unpriced)]
+        rejected = [item for item in found if isinstance(item, Rejected) and not isinstance(item, Unpriced)]
+        priced = len(offers) + len(rejected)
+        if rejected and (not offers or (len(rejected) > 2 and len(rejected) > priced / 10)):
             first = rejected[0]
             raise PageError(
-                f"{self.name}: {len(rejected)} of {len(found)} records do not read, first {first.record}: {first.reason}"
+                f"{self.name}: {len(rejected)} of {priced} records do not read, first {first.record}: {first.reason}"
             )
-        return Parsed(offers, rejected)
+        return Parsed(offers, rejected, unpriced, maybe_truncated(pages))
 
     @property
     def has_fetch(self) -> bool:

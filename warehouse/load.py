@@ -51,7 +51,7 @@ REJECTED_SCHEMA = pa.schema({"snapshot_id": pa.string(), "record": pa.string(), 
 
 @dataclass(frozen=True)
 class Loaded:
-    """How one collection fared: ``ok``, ``partial``, ``empty``, ``failed`` or ``skipped``, and why."""
+    """How one collection fared: ``ok``, ``partial``, ``empty``, ``failed`` or ``skipped``, and why, or what is odd about it."""
 
     manifest: Manifest
     provider: str
@@ -87,6 +87,8 @@ def load_new(
     known = {row[0] for row in connection.execute("SELECT DISTINCT snapshot_id FROM raw.snapshots").fetchall()}
     new = [archive.manifest(path) for stored, path in archive.stored_ids().items() if stored not in known]
     new.sort(key=lambda manifest: (manifest.observed_at, manifest.snapshot_id))
+    if new:
+        rates.load_history(connection)  # verdicts know one currency taken for another by the rates
     loaded: list[Loaded] = []
     for batch in _batches(_read(archive, manifest) for manifest in new):
         _write(connection, batch)
@@ -125,8 +127,8 @@ def _status(parsed: Parsed, manifest: Manifest) -> tuple[str, str]:
     if parsed.rejected:
         first: Rejected = parsed.rejected[0]
         return "partial", f"{len(parsed.rejected)} records do not read, first {first.record}: {first.reason}"
-    if manifest.source_kind == "live" and manifest.scope != "whole":
-        return "partial", manifest.scope
+    if manifest.source_kind == "live":
+        return ("ok", parsed.remark) if manifest.scope == "whole" else ("partial", manifest.scope)
     return "ok", ""
 
 
@@ -237,7 +239,11 @@ def write_unjudged(connection: Connection, one: Loaded) -> None:
 
 
 def _rejected_table(batch: list[Loaded]) -> pa.Table:
-    rows = [(one.manifest.snapshot_id, bad.record, bad.reason) for one in batch for bad in one.parsed.rejected]
+    rows = [
+        (one.manifest.snapshot_id, bad.record, bad.reason)
+        for one in batch
+        for bad in (*one.parsed.rejected, *one.parsed.unpriced)
+    ]
     names = REJECTED_SCHEMA.names
     return pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows], schema=REJECTED_SCHEMA)
 
@@ -291,7 +297,13 @@ _INSERT_OFFERS = """
 INSERT INTO raw.offers BY NAME
 SELECT
     snapshot_id, parser_version, ordinal, observed_day, offer_text_id, price, price_text, available, quantity,
-    nullif(first_value(ordinal) OVER (PARTITION BY snapshot_id, offer_key ORDER BY price, ordinal), ordinal) AS duplicate_of
+    nullif(
+        first_value(ordinal) OVER (
+            PARTITION BY snapshot_id, offer_key
+            ORDER BY coalesce(effective_at > observed_day, FALSE), effective_at DESC NULLS LAST, price, ordinal
+        ),
+        ordinal
+    ) AS duplicate_of
 FROM texted
 ORDER BY observed_day, snapshot_id, ordinal
 """

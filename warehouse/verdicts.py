@@ -4,25 +4,28 @@ A verdict is a row in ``raw.verdicts``, decided when a snapshot is loaded and ne
 one *observed* before it; so that the order of loading does not matter, one that comes late has the later ones decided again.
 """
 
-import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 
 from scrapers.source import UnknownSourceError
 from scrapers.source import load as load_source
-from warehouse import database
+from scrapers.truncation import MAYBE_TRUNCATED
+from warehouse import database, drift
 from warehouse.database import Connection
 
 RULE = "rule"
 # A count beyond these of the last accepted one is not the same list.
 COUNT_RATIO_LOW, COUNT_RATIO_HIGH = 0.5, 2.0
 COUNT_SLACK = 5
+# A way of buying (spot, reserved) that was so large a share of the last list does not end from one day to the next.
+WAY_SHARE = 0.1
+# Fewer offers than this share of the last ones, and just as many as fit on a page, are a page and not the list.
+PAGE_RATIO = 0.8
 # Three whole snapshots over a day that agree with each other are the new normal.
 CONSISTENT_SNAPSHOTS, CONSISTENT_HOURS, CONSISTENT_RATIO = 3, 24, 1.2
-# When most prices move by one factor as large as this, the unit moved.
-UNIT_FACTOR, UNIT_SHARE, UNIT_TOLERANCE, UNIT_MATCHES = Decimal(3), 0.5, Decimal("0.02"), 3
+# Kinds of snapshots that tell what a source says: fixtures are cut down, curated rows are single facts.
+TELLING_KINDS = {"live", "archived_page", "dataset"}
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,37 @@ class _Snapshot:
     parser_version: str
     source_kind: str
     observed_at: datetime
-    observed_day: object
+    observed_day: date
     status: str
+    reason: str
     offers: int
     is_whole: bool
     verdict: str | None
-    reason: str | None
+    verdict_reason: str | None
     decided_by: str | None
+
+    @property
+    def reading(self) -> drift.Reading:
+        return drift.Reading(self.snapshot_id, self.parser_version, self.observed_day)
+
+
+@dataclass
+class _Before:
+    """What was observed before a snapshot."""
+
+    accepted: _Snapshot | None = None
+    """The last accepted one."""
+    accepted_whole: _Snapshot | None = None
+    whole: list[_Snapshot] = field(default_factory=list)
+    """Every whole one, accepted or not."""
+
+    def add(self, one: _Snapshot, verdict: str | None) -> None:
+        if verdict == "accepted" and one.offers and one.source_kind in TELLING_KINDS:
+            self.accepted = one
+        if one.is_whole:
+            self.whole.append(one)
+            if verdict == "accepted":
+                self.accepted_whole = one
 
 
 def decide(connection: Connection, snapshot_ids: Iterable[str], load_number: int) -> None:
@@ -73,34 +100,29 @@ def override(connection: Connection, snapshot_id: str, verdict: str, reason: str
 
 
 def _decide_source(connection: Connection, source: str, first: datetime, load_number: int) -> None:
-    snapshots = _snapshots(connection, source)
-    accepted: _Snapshot | None = None
-    whole: list[_Snapshot] = []
-    for one in snapshots:
-        verdict, reason = one.verdict, one.reason
+    before = _Before()
+    for one in _snapshots(connection, source):
+        verdict, reason = one.verdict, one.verdict_reason
         if one.observed_at >= first and one.decided_by in {None, RULE}:
-            verdict, reason = _judge(connection, source, one, accepted, whole)
-            if (verdict, reason) != (one.verdict, one.reason):
+            verdict, reason = _judge(connection, source, one, before)
+            if (verdict, reason) != (one.verdict, one.verdict_reason):
                 _record(connection, one.snapshot_id, verdict, reason, RULE, load_number)
-        if one.is_whole:
-            whole.append(one)
-            if verdict == "accepted":
-                accepted = one
+        before.add(one, verdict)
 
 
-def _judge(
-    connection: Connection, source: str, one: _Snapshot, accepted: _Snapshot | None, whole: list[_Snapshot]
-) -> tuple[str, str]:
-    """The verdict on one snapshot, given the last accepted one and the whole ones observed before it."""
+def _judge(connection: Connection, source: str, one: _Snapshot, before: _Before) -> tuple[str, str]:
+    """The verdict on one snapshot, given what was observed before it."""
     if one.status == "empty":
         return "withheld", "no offers; an empty answer is not taken for sold out"
     if one.source_kind == "live" and (fault := _outside_range(source, one)):
         return "withheld", fault
-    if one.source_kind in {"live", "archived_page"} and accepted is not None:
-        if fault := _unit_moved(connection, one, accepted):
+    if one.source_kind in {"live", "archived_page"}:
+        if before.accepted and (fault := drift.unit_moved(connection, one.reading, before.accepted.reading)):
             return "withheld", fault
-        if one.is_whole and (fault := _count_moved(one, accepted)) and not _consistent([*whole, one]):
-            return "withheld", fault
+        if one.is_whole and before.accepted_whole:
+            fault = _fell_away(connection, one, before.accepted_whole)
+            if fault and not _consistent(connection, [*before.whole, one]):
+                return "withheld", fault
     return "accepted", ""
 
 
@@ -114,14 +136,23 @@ def _outside_range(source: str, one: _Snapshot) -> str:
     return f"{one.offers} offers, normal is at most {normal.stop - 1}" if one.offers >= normal.stop else ""
 
 
-def _count_moved(one: _Snapshot, accepted: _Snapshot) -> str:
+def _fell_away(connection: Connection, one: _Snapshot, accepted: _Snapshot) -> str:
+    """Why this cannot be the same list a little later: too few offers or too many, or none of a whole kind."""
+    since = f"{accepted.offers} on {accepted.observed_at:%Y-%m-%d}"
     ratio = one.offers / accepted.offers
-    if COUNT_RATIO_LOW <= ratio <= COUNT_RATIO_HIGH or abs(one.offers - accepted.offers) <= COUNT_SLACK:
-        return ""
-    return f"{one.offers} offers after {accepted.offers} on {accepted.observed_at:%Y-%m-%d}"
+    if not COUNT_RATIO_LOW <= ratio <= COUNT_RATIO_HIGH and abs(one.offers - accepted.offers) > COUNT_SLACK:
+        return f"{one.offers} offers after {since}"
+    if ratio < PAGE_RATIO and one.reason.startswith(MAYBE_TRUNCATED):
+        return f"{one.offers} offers after {since}; {one.reason}"
+    ways, ways_before = _ways(connection, one), _ways(connection, accepted)
+    for way, count in sorted(ways_before.items()):
+        if way not in ways and count > COUNT_SLACK and count >= WAY_SHARE * accepted.offers:
+            return f"no offer is {way}, after {count} of {since}"
+    return ""
 
 
-def _consistent(whole: list[_Snapshot]) -> bool:
+def _consistent(connection: Connection, whole: list[_Snapshot]) -> bool:
+    """Whether the last ones, over a day, agree with each other on how many offers there are and of which kinds."""
     last = whole[-CONSISTENT_SNAPSHOTS:]
     counts = [one.offers for one in last]
     over = last[-1].observed_at - last[0].observed_at
@@ -129,37 +160,24 @@ def _consistent(whole: list[_Snapshot]) -> bool:
         len(last) == CONSISTENT_SNAPSHOTS
         and over >= timedelta(hours=CONSISTENT_HOURS)
         and max(counts) <= CONSISTENT_RATIO * min(counts)
+        and len({frozenset(_ways(connection, one)) for one in last}) == 1
     )
 
 
-def _unit_moved(connection: Connection, one: _Snapshot, accepted: _Snapshot) -> str:
-    """Whether most prices of the same words moved by one large factor. Such a change is never accepted by itself."""
-    ratios = [
-        row[0]
-        for row in connection.execute(
+def _ways(connection: Connection, one: _Snapshot) -> dict[str, int]:
+    """Offers by way of buying; floors are no offers."""
+    return dict(
+        connection.execute(
             """
-            SELECT CAST(any_value(a.price) / any_value(b.price) AS DECIMAL(18, 6)) AS ratio
-            FROM raw.offers AS a
-            JOIN raw.offers AS b USING (offer_text_id)
-            WHERE a.snapshot_id = $one AND a.observed_day = $one_day AND a.parser_version = $one_version
-                AND b.snapshot_id = $accepted AND b.observed_day = $accepted_day AND b.parser_version = $accepted_version
-            GROUP BY offer_text_id
+            SELECT pricing_model, count(*)
+            FROM raw.offers
+            JOIN raw.offer_texts USING (offer_text_id)
+            WHERE snapshot_id = ? AND observed_day = ? AND parser_version = ? AND pricing_model <> 'floor'
+            GROUP BY pricing_model
             """,
-            {
-                "one": one.snapshot_id, "one_day": one.observed_day, "one_version": one.parser_version,
-                "accepted": accepted.snapshot_id, "accepted_day": accepted.observed_day, "accepted_version": accepted.parser_version,
-            },
+            [one.snapshot_id, one.observed_day, one.parser_version],
         ).fetchall()
-    ]  # fmt: skip
-    if len(ratios) < UNIT_MATCHES:
-        return ""
-    factor = statistics.median(ratios)
-    if not factor or 1 / UNIT_FACTOR < factor < UNIT_FACTOR:
-        return ""
-    alike = sum(abs(ratio / factor - 1) <= UNIT_TOLERANCE for ratio in ratios)
-    if alike <= UNIT_SHARE * len(ratios):
-        return ""
-    return f"{alike} of {len(ratios)} prices moved by the same factor {factor:.4g}: a change of unit"
+    )
 
 
 def _snapshots(connection: Connection, source: str) -> list[_Snapshot]:
@@ -175,7 +193,9 @@ def _snapshots(connection: Connection, source: str) -> list[_Snapshot]:
             FROM raw.verdicts
             QUALIFY row_number() OVER (PARTITION BY snapshot_id ORDER BY decided_by <> 'rule' DESC, load_number DESC) = 1
         )
-        SELECT snapshot_id, parser_version, source_kind, observed_at, observed_day, status, offers, is_whole, v.verdict, v.reason, decided_by
+        SELECT
+            snapshot_id, parser_version, source_kind, observed_at, observed_day, status, latest.reason, offers, is_whole,
+            v.verdict, v.reason, decided_by
         FROM latest
         LEFT JOIN verdict AS v USING (snapshot_id)
         ORDER BY observed_at, snapshot_id
