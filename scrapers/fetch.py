@@ -71,6 +71,7 @@ class _Ask:
     secret_params: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     redirects: int = 0
+    may_follow: Callable[[str], bool] | None = None
 
     @property
     def host(self) -> str:
@@ -172,16 +173,19 @@ class Client:
         auth_key: str | None = None,
         secret_params: Mapping[str, str] | None = None,
         name: str | None = None,
+        may_follow: Callable[[str], bool] | None = None,
     ) -> Page:
         """The page at a URL, with ``params`` added to its query.
 
         ``auth_key`` is a key that is sent as a bearer token. ``secret_params`` are sent in the query, and stand in no
-        ``Page.url``. Without a ``name`` the page is called by the URL's path.
+        ``Page.url``. Without a ``name`` the page is called by the URL's path. ``may_follow`` says of the URL that a redirect
+        leads to whether it is still the page that was asked for.
         """
         secrets = dict(secret_params or {})
         sent = self._headers(headers or {}, auth_key)
         with self._told():
-            return self._page(_Ask("GET", self._url(url, params or {}, secrets), sent, secrets), name)
+            ask = _Ask("GET", self._url(url, params or {}, secrets), sent, secrets, may_follow=may_follow)
+            return self._page(ask, name)
 
     def post(
         self,
@@ -308,6 +312,8 @@ class Client:
             raise FetchError(f"{ask.host} redirects to what is not a URL ({error})", kind="redirect") from None
         if self._redactor.text(str(target.url)) != str(target.url):
             raise FetchError(f"{ask.host} redirects to an address that holds the key; not followed", kind="redirect")
+        if ask.may_follow and not ask.may_follow(str(target.url)):
+            raise FetchError(f"{ask.host} redirects to another page, {target.url}; not followed", kind="redirect")
         return target
 
     def _obey_robots(self, ask: _Ask) -> None:
@@ -398,7 +404,9 @@ def _explained(error: Exception, ask: _Ask, limits: Limits) -> FetchError:
         case TimeoutError():
             kind, text = "timeout", f"{ask.host} did not finish within {limits.total_seconds:g} s"
         case answer.BrokenBodyError():
-            text = f"the answer of {ask.host} can't be read: {error}"
+            kind, text = "cut", f"the answer of {ask.host} can't be read: {error}"
+        case httpx.RemoteProtocolError() if "message body" in str(error):
+            kind, text = "cut", f"the answer of {ask.host} ends early ({error})"
         case answer.TooLargeError():
             kind, is_transient = "too_large", False
             text = f"{ask.host} sends more than {limits.page_bytes} bytes, the most that a page may have"

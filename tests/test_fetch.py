@@ -1003,11 +1003,13 @@ def test_real_silence_ends_after_the_read_time(head: bytes, served: Callable[...
     assert (error.kind, str(error)) == ("timeout", "azure: 127.0.0.1 sent nothing for 0.1 s")
 
 
-@pytest.mark.parametrize("head", [HEAD + b"half a page", b"", b"garbage\r\n\r\n"])
-def test_real_broken_answers(head: bytes, served: Callable[..., Client]) -> None:
+@pytest.mark.parametrize(
+    ("head", "kind"), [(HEAD + b"half a page", "cut"), (b"", "unreachable"), (b"garbage\r\n\r\n", "unreachable")]
+)
+def test_real_broken_answers(head: bytes, kind: str, served: Callable[..., Client]) -> None:
     with trickle(head, then="end") as port:
         error = failure(served(), f"http://127.0.0.1:{port}/")
-    assert (error.kind, error.is_transient) == ("unreachable", True)
+    assert (error.kind, error.is_transient) == (kind, True)
 
 
 @pytest.fixture(scope="module")
