@@ -58,7 +58,7 @@ def _lines(*, is_log: bool, height: int) -> Any:
         rows.transform_filter("datum.dashed")
         .mark_line(strokeWidth=2, strokeJoin="round", strokeDash=[5, 3])
         .encode(stroke=stroke),
-        rows.transform_filter("datum.alone").mark_point(size=28, filled=True, opacity=1).encode(fill=fill),
+        rows.transform_filter("datum.alone").mark_point(size=20, filled=True, opacity=1).encode(fill=fill),
         rows.transform_filter("!datum.is_joint")
         .mark_point(size=160, filled=True, opacity=0)
         .encode(fill=fill, tooltip="told:N"),

@@ -21,7 +21,7 @@ class Ledger:
     """Kinds of snapshot behind the prices."""
     claims: Rows
     published: Rows
-    prices_by_segment: Rows
+    prices_by_segment: dict[Any, Rows]
     prices_by_model: dict[Any, Rows]
     prices_by_accelerator: dict[Any, Rows]
     prices_by_provider: dict[Any, Rows]
@@ -44,9 +44,7 @@ class Ledger:
     @property
     def accelerators(self) -> list[str]:
         """Those that have a page: that had a price once, or an offer that counts."""
-        return sorted(
-            {*grouped(self.prices_by_segment, "accelerator"), *self.offers_by_accelerator, *self.spans_by_accelerator}
-        )
+        return sorted({*self.prices_by_segment, *self.offers_by_accelerator, *self.spans_by_accelerator})
 
     @property
     def providers(self) -> list[str]:
@@ -72,7 +70,7 @@ def read(connection: Connection) -> Ledger:
         kinds=tuple(row["kind"] for row in kinds),
         claims=claims.claims(connection),
         published=claims.published(connection),
-        prices_by_segment=prices.by_segment(connection),
+        prices_by_segment=grouped(prices.by_segment(connection), "accelerator"),
         prices_by_model=grouped(prices.by_pricing_model(connection), "accelerator"),
         prices_by_accelerator=grouped(by_provider, "accelerator"),
         prices_by_provider=grouped(by_provider, "provider"),

@@ -8,7 +8,7 @@ from warehouse.reports import cheapest, claims, coverage, methodology, price_fig
 from warehouse.reports.figure import Cell, Figure, Table, figure_of, kinds_of, newest, number
 from warehouse.reports.ledger import Ledger
 from warehouse.reports.links import Links, file_stem
-from warehouse.reports.marts import Row, grouped
+from warehouse.reports.marts import Row
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _front(ledger: Ledger, links: Links) -> Page:
 
 def _asked_about(ledger: Ledger) -> list[str]:
     """The parts that people ask about and that have prices; where none has, the dozen with the most price points."""
-    series = grouped(ledger.prices_by_segment, "accelerator")
+    series = ledger.prices_by_segment
     return [key for key in prices.ASKED_ABOUT if key in series] or sorted(
         series, key=lambda key: (-len(series[key]), key)
     )[:12]
@@ -117,32 +117,29 @@ def _newest_line(key: str, row: Row | None, ledger: Ledger, links: Links) -> tup
 
 def _accelerator(key: str, ledger: Ledger, links: Links) -> Page:
     names, stem = ledger.names, file_stem(key)
-    segments = grouped(ledger.prices_by_segment, "accelerator").get(key, [])
-    offers = ledger.offers_by_accelerator.get(key, [])
-    figures = (
-        price_figures.of_accelerator(stem, segments, names),
-        price_figures.by_pricing_model(stem, ledger.prices_by_model.get(key, []), names),
-        price_figures.by_provider(stem, ledger.prices_by_accelerator.get(key, []), names),
-        _with_spread(
-            cheapest.offers_figure(offers, names, links, name=f"accelerator-{stem}-offers", by_provider=False),
-            key,
-            ledger,
-        ),
+    segments = ledger.prices_by_segment.get(key, [])
+    models = ledger.prices_by_model.get(key, [])
+    providers = ledger.prices_by_accelerator.get(key, [])
+    offers = cheapest.offers_figure(
+        ledger.offers_by_accelerator.get(key, []), names, links, name=f"accelerator-{stem}-offers", by_provider=False
+    )
+    figures = [price_figures.of_accelerator(stem, segments, names)]
+    if any(row["pricing_model"] != "on_demand" for row in models):
+        figures.append(price_figures.by_pricing_model(stem, models, names))
+    if len({row["provider"] for row in providers}) > 1:
+        figures.append(price_figures.by_provider(stem, providers, names))
+    figures.append(_with_spread(offers, key, ledger))
+    figures.append(
         _spans(
             f"accelerator-{stem}-who-sells-it",
             ledger.spans_by_accelerator.get(key, []),
             ledger,
             links,
             by_provider=False,
-        ),
+        )
     )
-    return Page(
-        f"accelerators/{stem}.html",
-        names.accelerator(key),
-        "accelerator.html.jinja",
-        figures,
-        {"key": key, "price": ledger.newest_prices.get(key)},
-    )
+    context = {"key": key, "price": ledger.newest_prices.get(key)}
+    return Page(f"accelerators/{stem}.html", names.accelerator(key), "accelerator.html.jinja", tuple(figures), context)
 
 
 def _with_spread(figure: Figure, key: str, ledger: Ledger) -> Figure:

@@ -25,9 +25,8 @@ _MODEL_LINES = {
 DASHED = "Dashed: one or two providers, or sold by one firm only. A gap: no price within its age limit."
 
 
-def by_accelerator(rows: Sequence[Row], keys: Sequence[str], names: Names, links: Links) -> Figure:
+def by_accelerator(series: Mapping[str, Sequence[Row]], keys: Sequence[str], names: Names, links: Links) -> Figure:
     """A panel for each accelerator, a line for each segment."""
-    series = grouped(rows, "accelerator")
     shown = [key for key in keys if key in series]
     drawn = [row for key in shown for row in series[key]]
     columns, numbers = figure_of(drawn, ("accelerator", "segment", *_RUN_COLUMNS))

@@ -154,9 +154,8 @@ def who_was_cheapest(run: str, frontier: Sequence[Row], names: Names, links: Lin
 
 
 _TODAY_COLUMNS = (
-    "day", "run", "basis", "accelerator", "precision", "as_run", "priced_on", "accelerator_hours_mid", "usd_per_accelerator_hour_mid",
-    "cost_usd_low", "cost_usd_mid", "cost_usd_high", "committed_usd", "n_providers", "price_status", "mfu_evidence", "age_days",
-    "dominant_uncertainty",
+    "basis", "accelerator", "precision", "as_run", "priced_on", "accelerator_hours_mid", "usd_per_accelerator_hour_mid", "cost_usd_low",
+    "cost_usd_mid", "cost_usd_high", "committed_usd", "n_providers", "price_status", "mfu_evidence", "age_days", "dominant_uncertainty",
 )  # fmt: skip
 
 

@@ -12,31 +12,35 @@
   // Runs of an unchanged price become the two ends of a level stroke; a gap, or a change between firm and thin, starts a new piece.
   function pointsOf(data) {
     const points = [];
-    let piece = 0;
+    const tooShortToSee = (data.last - data.first) / 120;
+    let piece = [];
+    const endPiece = () => {
+      if (piece.length && piece.at(-1).day - piece[0].day < tooShortToSee * DAY_MS) piece[0].alone = true;
+      points.push(...piece);
+      piece = [];
+    };
     for (const line of data.lines) {
-      let before = null;
       let to = 0;
-      line.rows.forEach(([wait, length, usd, dashed, n, told, low, high], place) => {
+      let dashedBefore = null;
+      for (const [wait, length, usd, dashed, n, told, low, high] of line.rows) {
         const from = to + wait;
         to = from + length;
-        const joins = before !== null && wait === line.step;
-        if (!joins || before.dashed !== dashed) {
-          piece += 1;
-          if (joins) {
-            points.push({ ...before.point, piece, dashed: Boolean(dashed), is_joint: true, alone: false });
-          }
+        const joins = dashedBefore !== null && wait === line.step;
+        if (!joins || dashed !== dashedBefore) {
+          const last = piece.at(-1);
+          endPiece();
+          if (joins) piece.push({ ...last, piece: points.length, dashed: Boolean(dashed), is_joint: true, alone: false });
         }
-        const next = line.rows[place + 1];
         const point = {
-          usd, low, high, piece, colour: line.colour, dashed: Boolean(dashed),
-          alone: !joins && from === to && !(next && next[0] === line.step),
-          told: [`${line.name}: ${dollars(usd)}`, from === to ? iso(from) : `${iso(from)} to ${iso(to)}`,
+          usd, low, high, colour: line.colour, dashed: Boolean(dashed), piece: points.length,
+          told: [`${line.name}: ${dollars(usd)}`, length ? `${iso(from)} to ${iso(to)}` : iso(from),
             n ? `${n} provider${n === 1 ? "" : "s"}` : "", low ? `${dollars(low)} to ${dollars(high)}` : "", data.says[told]].filter(Boolean).join("\n"),
         };
-        points.push({ ...point, day: from * DAY_MS });
-        if (to !== from) points.push({ ...point, day: to * DAY_MS });
-        before = { to, dashed, point: points[points.length - 1] };
-      });
+        piece.push({ ...point, day: from * DAY_MS });
+        if (length) piece.push({ ...point, day: to * DAY_MS });
+        dashedBefore = dashed;
+      }
+      endPiece();
     }
     return points;
   }
