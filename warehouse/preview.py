@@ -17,7 +17,8 @@ COLUMNS = """
 day, observed_at, snapshot_id, source, source_kind, provider, segment, sku, CAST(offer_key AS VARCHAR) AS offer_key, accelerator_name, accelerator,
 vendor, model, form_factor, memory_gb, accelerator_count, pricing_model, commitment_days, tier, region, zone, country, price, currency,
 per, price_scope, usd_per_hour, usd_per_accelerator_hour, fx_date, available, quantity, vcpus, ram_gb, interconnect, effective_at,
-own_why_not IS NULL AS index_eligible, own_why_not AS why_not
+own_why_not IS NULL AS index_eligible,
+nullif(concat_ws('; ', coalesce(own_why_not, CASE WHEN own_remark IS NOT NULL THEN 'counts' END), own_remark), '') AS why_not
 """
 
 

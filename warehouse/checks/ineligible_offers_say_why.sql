@@ -1,5 +1,6 @@
--- Whoever is kept out is told why.
+-- Whoever is kept out is told why; what counts says so before anything else.
 SELECT snapshot_id, ordinal, provider, sku, why_not
 FROM offers
 SEMI JOIN days_to_build USING (day)
-WHERE index_eligible <> (why_not IS NULL)
+WHERE NOT index_eligible AND why_not IS NULL
+    OR index_eligible AND NOT starts_with(why_not, 'counts; ')

@@ -1,7 +1,7 @@
--- Every offer seen, with its price in US dollars per hour and what in its own words keeps it out of the aggregates.
+-- Every offer seen, with its price in US dollars per hour and what keeps it out of the aggregates.
 -- grain: snapshot_id, ordinal
 -- partition: view
--- inputs: raw.offers, intermediate.machine_offers, staging.snapshots, staging.offer_texts, intermediate.usd_rates
+-- inputs: intermediate.hourly_offers, intermediate.odd_offers
 -- columns:
 --   day: UTC date on which the price was seen.
 --   observed_at: When it was seen, UTC.
@@ -43,96 +43,19 @@
 --   is_good: The snapshot counts.
 --   is_whole: The snapshot lists everything on offer.
 --   own_why_not: What in the offer itself, or its snapshot, keeps it out of the aggregates; null for nothing.
-WITH asked AS (
-    SELECT o.*, t.* EXCLUDE (offer_text_id)
-    FROM raw.offers AS o
-    JOIN staging.offer_texts AS t USING (offer_text_id)
-    UNION ALL BY NAME
-    -- Parts priced apart, put together to the machines that people rent.
-    SELECT
-        m.snapshot_id, m.parser_version, m.ordinal, m.observed_day, m.offer_text_id, m.machine_price AS price,
-        t.* EXCLUDE (offer_text_id)
-            REPLACE (
-                m.machine_offer_key AS offer_key,
-                m.machine_type AS sku,
-                CAST(m.machine_accelerators AS DECIMAL(18, 9)) AS accelerator_count,
-                'offer' AS price_scope,
-                CAST(m.machine_vcpus AS DECIMAL(18, 9)) AS vcpus,
-                CAST(m.machine_ram_gb AS DECIMAL(18, 9)) AS ram_gb
-            )
-    FROM intermediate.machine_offers AS m
-    JOIN staging.offer_texts AS t USING (offer_text_id)
-),
-
-seen AS (
-    SELECT
-        t.observed_day AS day, s.observed_at, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
-        t.* EXCLUDE (offer_text_id, observed_day, parser_version),
-        CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_unit,
-        x.fx_date,
-        (t.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0))
-            * CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_priced_hour
-    FROM asked AS t
-    JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
-    LEFT JOIN intermediate.usd_rates AS x ON x.day = t.observed_day AND x.currency = t.currency
-),
-
-priced AS (
-    SELECT
-        *,
-        CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour ELSE usd_per_priced_hour * accelerator_count END AS usd_per_hour,
-        CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour / accelerator_count ELSE usd_per_priced_hour END AS usd_per_accelerator_hour
-    FROM seen
-    WHERE price_scope NOT IN ('host_vcpu', 'host_gib')
-)
-
+--   own_remark: What is odd about it, though it counts.
 SELECT
-    day,
-    observed_at,
-    snapshot_id,
-    ordinal,
-    source,
-    source_kind,
-    provider,
-    segment,
-    sku,
-    offer_key,
-    accelerator_name,
-    accelerator,
-    vendor,
-    model,
-    form_factor,
-    memory_gb,
-    accelerator_count,
-    pricing_model,
-    commitment_days,
-    tier,
-    region,
-    zone,
-    country,
-    is_home_region,
-    price,
-    currency,
-    per,
-    price_scope,
-    CAST(round(usd_per_hour, 9) AS DECIMAL(18, 9)) AS usd_per_hour,
-    CAST(round(usd_per_accelerator_hour, 9) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour,
-    fx_date,
-    available,
-    quantity,
-    vcpus,
-    ram_gb,
-    interconnect,
-    effective_at,
-    is_good,
-    is_whole,
+    h.* EXCLUDE (
+        duplicate_of, is_unproven, verdict_reason, is_rentable, name_conflict, hours_per_unit, usd_per_unit, lowest_usd_per_hour,
+        highest_usd_per_hour, price_per_hour
+    ),
     nullif(concat_ws(
         '; ',
         CASE
             WHEN NOT is_good AND verdict_reason <> '' THEN 'snapshot withheld: ' || verdict_reason
             WHEN NOT is_good THEN 'a fixture that a live snapshot has replaced'
         END,
-        CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot at a lower or equal price' END,
+        CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot, more recent or at a lower or equal price' END,
         CASE WHEN is_unproven THEN 'source not proven by a real answer yet' END,
         CASE WHEN accelerator IS NULL THEN 'unknown accelerator' END,
         CASE WHEN NOT is_rentable THEN 'nobody rents this part out' END,
@@ -148,6 +71,9 @@ SELECT
         CASE
             WHEN usd_per_accelerator_hour NOT BETWEEN lowest_usd_per_hour AND highest_usd_per_hour
                 THEN format('outside what this part can cost, {} to {} USD an hour', lowest_usd_per_hour, highest_usd_per_hour)
-        END
-    ), '') AS own_why_not
-FROM priced
+        END,
+        o.odd_why_not
+    ), '') AS own_why_not,
+    o.remark AS own_remark
+FROM intermediate.hourly_offers AS h
+LEFT JOIN intermediate.odd_offers AS o USING (day, snapshot_id, ordinal)

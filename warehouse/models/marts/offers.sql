@@ -40,13 +40,20 @@
 --   interconnect: As printed.
 --   effective_at: From when the price holds, where the page says so.
 --   index_eligible: It enters the aggregates.
---   why_not: Why it does not.
+--   why_not: Why it does not; of one that does, after "counts", what is odd about it; null for nothing.
 SELECT
-    p.* EXCLUDE (is_home_region, is_good, is_whole, own_why_not),
+    p.* EXCLUDE (is_home_region, is_good, is_whole, own_why_not, own_remark),
     own_why_not IS NULL AND coalesce(source = preferred_source, TRUE) AS index_eligible,
-    coalesce(
-        own_why_not,
-        CASE WHEN source <> preferred_source THEN 'for this provider and day ' || preferred_source || ' counts' END
-    ) AS why_not
+    nullif(concat_ws(
+        '; ',
+        coalesce(
+            own_why_not,
+            CASE
+                WHEN source <> preferred_source THEN 'for this provider and day ' || preferred_source || ' counts'
+                WHEN own_remark IS NOT NULL THEN 'counts'
+            END
+        ),
+        own_remark
+    ), '') AS why_not
 FROM intermediate.priced_offers AS p
 LEFT JOIN intermediate.preferred_sources USING (day, provider, accelerator, pricing_model, commitment_days)
