@@ -14,6 +14,7 @@ Odd about it:
 """
 
 import io
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -73,7 +74,8 @@ def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
 def _offers(row: dict[str, Any]) -> Iterator[Offer]:
     chip = clean(row[CHIP])
     instance = INSTANCE.search(f"{clean(row[NOTES])} ; {clean(row[WORDS])}")
-    for way, (model, days) in WAYS.items():
+    places = re.split(r"\s*,\s*", row[PLACE]) if row[PLACE] else ["global"]  # one cell may name several
+    for place, (way, (model, days)) in itertools.product(places, WAYS.items()):
         if row[way]:
             yield Offer(
                 sku=instance[1] if instance else chip,
@@ -85,7 +87,7 @@ def _offers(row: dict[str, Any]) -> Iterator[Offer]:
                 pricing_model=model,
                 commitment_days=days,
                 provider=row[VENDOR],
-                region=row[PLACE] or "global",
+                region=place,
             )
 
 

@@ -7,9 +7,8 @@ its host; v2 to v4, in a service of their own, are a device of four chips. What 
 only: spot prices of A4 and of old TPUs are filed as ``OnDemand``, and reservations, calendar mode and flex-start
 (DWS) always. A description that is not known, or that ``usageType`` contradicts, is reported; what belongs to other
 deals (sole tenancy, custom and extended sizes, capacity that a reservation has paid) is left out. Prices are units, a
-string, and nanos, of which one alone would be another price. The place in a description is no region,
-``serviceRegions`` are. ``effectiveTime`` is that of the answer rather than of the price. The bundled local SSDs are not
-among the parts.
+string, and nanos, of which one alone would be another price; a first tier may be free. ``serviceRegions`` are regions,
+the place in a description is none. ``effectiveTime`` is that of the answer. Bundled local SSDs are not among the parts.
 """
 
 import re
@@ -63,6 +62,8 @@ WAYS: Sequence[tuple[str, PricingModel, str | None, set[str]]] = [
 def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
     """An offer per region of every SKU of an accelerator, and of the parts of the machines it goes into."""
     for page in pages:
+        if '"nanos"' in page.text and '"units"' not in page.text:
+            raise PageError(f"{page.name}: no price has units")
         yield from each([sku for sku in items(page.json["skus"], "skus") if _is_wanted(sku)], "skuId", _offers)
 
 
@@ -117,12 +118,20 @@ def _price(sku: dict[str, Any], unit: str) -> tuple[Decimal, str]:
     told = now["pricingExpression"]
     if told["usageUnit"] != unit:
         raise PageError(f"priced by {told['usageUnit']!r}, not {unit!r}")
-    (rate,) = told["tieredRates"]
-    amount = rate["unitPrice"]
-    units, nanos = amount["units"], whole(amount["nanos"])
-    if not isinstance(units, str) or not units.isdecimal() or not 0 <= nanos < 10**9:
+    prices = [_amount(rate["unitPrice"]) for rate in items(told["tieredRates"], "tieredRates")]
+    paid = [price for price in prices if price[0]] or prices[:1]
+    if len(paid) > 1 or prices[-1:] != paid:
+        raise PageError(f"prices by quantity: {[str(amount) for amount, _ in prices]}")
+    return paid[0]
+
+
+def _amount(money: dict[str, Any]) -> tuple[Decimal, str]:
+    """Units and nanos together; Google's JSON may leave out units that are zero."""
+    units, nanos = money.get("units", "0"), whole(money["nanos"])
+    known = money.keys() <= {"currencyCode", "units", "nanos"} and isinstance(units, str) and units.isdecimal()
+    if not known or not 0 <= nanos < 10**9:
         raise PageError(f"not an amount: {units!r} and {nanos} nanos")
-    return Decimal(units) + Decimal(nanos).scaleb(-9), amount["currencyCode"]
+    return Decimal(units) + Decimal(nanos).scaleb(-9), money["currencyCode"]
 
 
 def fetch(client: "Client") -> Iterator[Page]:
