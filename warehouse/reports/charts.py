@@ -14,7 +14,9 @@ import vl_convert
 
 # What is drawn when; `rows` and `marks` are filled in by charts.js, which turns runs into points.
 _DOLLARS = "datum.value % 1 ? format(datum.value, '$,.2f') : format(datum.value, '$,d')"
-_LARGE_DOLLARS = "replace(format(datum.value, '$.3~s'), 'G', 'B')"
+# On a logarithmic scale only 1, 2 and 5 of each power of ten are written out and ruled.
+_IS_ROUND = "indexof([1, 2, 5, 10], round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))) >= 0"
+_LARGE_DOLLARS = f"{_IS_ROUND} ? replace(format(datum.value, '$.3~s'), 'G', 'B') : ''"
 
 
 @cache
@@ -40,12 +42,13 @@ def _lines(*, is_log: bool, height: int) -> Any:
         axis=alt.Axis(tickCount={"expr": "max(2, floor(width / 70))"}, grid=False, labelSeparation=8),
     )
     scale = alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=True, nice=True)
-    axis = alt.Axis(
-        title=None,
-        tickCount={"expr": "floor(height / 40)"},
-        labelExpr=_LARGE_DOLLARS if is_log else _DOLLARS,
-        labelOverlap=True,
-    )
+    if is_log:
+        shown = {"condition": {"test": _IS_ROUND, "value": 1}, "value": 0}
+        axis = alt.Axis(
+            title=None, labelExpr=_LARGE_DOLLARS, labelOverlap="greedy", gridOpacity=shown, tickOpacity=shown
+        )
+    else:
+        axis = alt.Axis(title=None, labelExpr=_DOLLARS, labelOverlap=True, tickCount={"expr": "floor(height / 40)"})
     usd = alt.Y("usd:Q", scale=scale, axis=axis)
     stroke = alt.Stroke("colour:N", scale=None, legend=None)
     fill = alt.Fill("colour:N", scale=None, legend=None)

@@ -22,6 +22,7 @@ _MODEL_LINES = {
     ("reserved", 365): Line("Reserved, one year", "var(--green)"),
     ("reserved", 1095): Line("Reserved, three years", "var(--purple)"),
 }
+BLENDED = "The median of all providers also jumps where sellers enter or leave the ledger; the lines of a segment are steadier."
 DASHED = "Dashed: one or two providers, or sold by one firm only. A gap: no price within its age limit."
 
 
@@ -92,7 +93,7 @@ def by_pricing_model(key: str, rows: Sequence[Row], names: Names) -> Figure:
         series=lines,
         told=lambda row: (label[(row["pricing_model"], row["commitment_days"])],),
         alt=f"{names.accelerator(key)}: " + ", ".join(line.name for line, _ in lines),
-        notes=(DASHED,),
+        notes=(DASHED, BLENDED),
     )
 
 

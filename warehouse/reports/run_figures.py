@@ -7,6 +7,7 @@ from warehouse.reports.claims import mark_of
 from warehouse.reports.figure import Cell, Figure, Line, Panel, Table, by_year, figure_of, line_chart, newest, number
 from warehouse.reports.links import Links
 from warehouse.reports.marts import Row, grouped
+from warehouse.reports.price_figures import BLENDED
 from warehouse.reports.runs import FRONTIER_BASIS
 from warehouse.reports.wording import Names
 
@@ -80,7 +81,7 @@ def by_run(
         source_kinds=kinds,
         panels=tuple(panels),
         legend=(*(_AS_RUN_LINES[basis] for basis in _OVERVIEW_BASES), _FIRM, _RELAXED, PUBLISHED),
-        notes=(_DASHED, _RANGES),
+        notes=(_DASHED, BLENDED, _RANGES),
         empty="No training costs in this build yet.",
         tall=True,
         details="The cost at the end of each year, as a table",
