@@ -5,6 +5,8 @@ import hashlib
 import itertools
 import json
 import re
+import shutil
+import time
 from datetime import date, timedelta
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -465,3 +467,51 @@ def test_a_folder_that_cannot_be_written_is_one_line(written: Path, tmp_path: Pa
     (tmp_path / "file").write_text("")
     with pytest.raises(database.WarehouseError, match="cannot write the report"):
         write_site(tmp_path / "file" / "site")
+
+
+# Nine years of a price a day: 40 accelerators at 8 of 30 providers each, half of which change every day.
+NINE_YEARS = """
+CREATE OR REPLACE TABLE provider_prices_daily AS
+WITH pairs AS (
+    SELECT a.accelerator, p.provider, p.segment, hash(a.accelerator, p.provider) % 1000 AS chance
+    FROM (SELECT accelerator FROM reference.accelerators WHERE is_rentable ORDER BY has_fabric DESC, accelerator LIMIT 40) AS a
+    CROSS JOIN (SELECT * FROM reference.providers WHERE segment IN ('hyperscaler', 'neocloud', 'marketplace') ORDER BY provider LIMIT 30) AS p
+    WHERE hash(p.provider, a.accelerator) % 30 < 8
+),
+days AS (SELECT CAST(s.day AS DATE) AS day FROM generate_series(DATE '2017-02-01', DATE '2026-01-20', INTERVAL 1 DAY) AS s(day))
+SELECT
+    p.* REPLACE (
+        d.day AS day, pairs.accelerator AS accelerator, pairs.provider AS provider, pairs.segment AS segment,
+        CAST(1 + chance / 200 + 0.1 * sin(chance + CASE WHEN chance < 500 THEN datesub('day', DATE '2017-01-01', d.day)
+            ELSE datesub('day', DATE '2017-01-01', d.day) // 120 END) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour_median
+    )
+FROM (SELECT * FROM provider_prices_daily LIMIT 1) AS p
+CROSS JOIN pairs
+CROSS JOIN days AS d;
+CREATE OR REPLACE TABLE prices_daily AS
+SELECT
+    p.* REPLACE (
+        d.day AS day, d.accelerator AS accelerator, d.segment AS segment, d.usd AS usd_per_accelerator_hour_median,
+        d.n_providers AS n_providers, CASE WHEN d.n_providers > 2 THEN 'ok' ELSE 'thin' END AS status
+    )
+FROM (SELECT * FROM prices_daily WHERE status <> 'withheld' AND pricing_model = 'on_demand' LIMIT 1) AS p
+CROSS JOIN (
+    SELECT day, accelerator, segment, median(CAST(usd_per_accelerator_hour_median AS DOUBLE)) AS usd, count(*) AS n_providers
+    FROM (FROM provider_prices_daily UNION ALL SELECT * REPLACE ('all' AS segment) FROM provider_prices_daily)
+    GROUP BY day, accelerator, segment
+) AS d
+"""
+
+
+@pytest.mark.slow
+def test_nine_years_of_every_day_fit(written: Path, tmp_path: Path) -> None:
+    shutil.copyfile(database.published_file(), tmp_path / "nine.duckdb")
+    with duckdb.connect(str(tmp_path / "nine.duckdb")) as connection:
+        connection.execute(NINE_YEARS)
+        [(days,)] = connection.execute("SELECT count(*) FROM provider_prices_daily").fetchall()
+        assert days > 900_000
+        started = time.monotonic()
+        folder = site.write(connection, tmp_path / "site").parent
+        assert time.monotonic() - started < 60
+    assert len(list(folder.glob("accelerators/*.html"))) > 40
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
