@@ -56,7 +56,7 @@ class Table:
             cell = next((row[place - 1] for row in self.rows if row[place - 1].text), Cell(""))
             styles.append(f'--label-{place}:"{head}"')
             styles += [f"--align-{place}:right"] if cell.is_number else []
-            styles += [f"--wrap-{place}:nowrap"] if _DAY.fullmatch(cell.text) else []
+            styles += [f"--wrap-{place}:nowrap"] if _DAY.fullmatch(cell.text) or _DAY.fullmatch(cell.note[-10:]) else []
         return ";".join(styles)
 
 
