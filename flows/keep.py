@@ -114,6 +114,11 @@ def run(*, fixtures: FIXTURES = False) -> None:
     raise typer.Exit(status)
 
 
+def load_and_report() -> int:
+    """Load what is archived and say how it fared; returns the exit status."""
+    return report_outcomes(_load())
+
+
 def _load() -> "list[Outcome]":
     from flows import steps
 

@@ -4,12 +4,12 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int | None], None]
 
 
 @contextlib.contextmanager
 def shown(what: str) -> Iterator[Progress | None]:
-    """A callback that takes how many are done of how many; None when stderr is no terminal."""
+    """A callback that takes how many are done of how many, or of None where nobody knows; None when stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -2,7 +2,7 @@
 
 import getpass
 import importlib.resources
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapers import collect as collector
 from scrapers.archive import Archive, Manifest, SourceKind
 from scrapers.datasets import list_prices
-from scrapers.source import Adapter, Page, SourceType, load_all
+from scrapers.source import Adapter, Capture, Page, SourceType, UnknownSourceError, load_all
 from scrapers.source import load as load_source
 from warehouse import build as builder
 from warehouse import database, load, rates, verdicts
@@ -20,9 +20,10 @@ from warehouse import database, load, rates, verdicts
 if TYPE_CHECKING:
     from scrapers.fetch import Client
     from scrapers.politeness import Politeness
+    from scrapers.wayback import Skipped, Wanted
 
 CURATED = "list_prices"
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def collect_live(adapter: Adapter) -> Manifest:
 def collect_rates() -> Manifest:
     """Today's exchange rates into the archive."""
     from scrapers import exchange_rates
+
     return collector.pages_from_network(
         rates.SOURCE, exchange_rates.fetch, archive(), lambda: _client(rates.SOURCE, "api"), database.now
     )
@@ -96,6 +98,48 @@ def collect_curated() -> list[Manifest]:
     file = importlib.resources.files("warehouse").joinpath("reference", f"{CURATED}.csv")
     with importlib.resources.as_file(file) as path:
         return collector.from_captures(CURATED, list_prices.captures(path), archive(), curated=True)
+
+
+def dataset(name: str) -> Adapter:
+    """A published price history. Raises UnknownSourceError, naming those there are."""
+    known = {one.name: one for one in load_all() if one.source.kind == "dataset"}
+    if name not in known:
+        raise UnknownSourceError(f"no dataset {name!r}; there is {', '.join(known)}, and wayback for archived pages")
+    return known[name]
+
+
+def dataset_captures(adapter: Adapter, path: Path, mapping: Path | None = None) -> Iterator[Capture]:
+    """What a published history shows, oldest first. Raises PageError and CloneError for what it can't be read from."""
+    told = {} if mapping is None else {"mapping": mapping}
+    captures: Iterator[Capture] = adapter.module.captures(path, **told)
+    return captures
+
+
+def backfill_dataset(
+    adapter: Adapter, captures: Iterable[Capture], progress: Progress | None = None
+) -> tuple[int, int]:
+    """Captures into the archive, which stays as it is for those that are there; returns how many, and how many were new."""
+    known = archive().stored_ids().keys()
+    seen: set[str] = set()
+    for capture in captures:
+        seen.update(
+            one.snapshot_id for one in collector.from_captures(adapter.name, [capture], archive(), curated=False)
+        )
+        if progress:
+            progress(len(seen), None)
+    return len(seen), len(seen - known)
+
+
+def backfill_wayback(source: str, wanted: "Wanted", progress: Progress | None = None) -> "Iterator[Manifest | Skipped]":
+    """Archived copies of a source's page into the archive. Raises UnknownSourceError and WaybackError."""
+    from scrapers import wayback
+    from scrapers.fetch import Client
+    from scrapers.politeness import Politeness
+
+    [adapter] = live_sources([source])
+    manners = Politeness(pause_seconds=wayback.PAUSE_SECONDS)
+    with Client(f"wayback {source}", kind="api", politeness=manners) as client:
+        yield from wayback.backfill(adapter, archive(), client, wanted, progress=progress)
 
 
 def take_in(source: str, pages: list[Page], observed_at: datetime, source_kind: SourceKind) -> Manifest:
@@ -126,7 +170,7 @@ def _outcome(one: load.Loaded, withheld: dict[str, str]) -> Outcome:
     if one.manifest.snapshot_id in withheld:
         status = "empty" if status == "empty" else "withheld"
         reason = withheld[one.manifest.snapshot_id]
-    return Outcome(one.manifest.source, one.manifest.source_kind, status, reason, len(one.parsed.offers), one.manifest.observed_at)
+    return Outcome(one.manifest.source, one.manifest.source_kind, status, reason, one.offers, one.manifest.observed_at)
 
 
 def build(*, full: bool = False, progress: Progress | None = None) -> builder.Built | None:

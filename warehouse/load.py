@@ -1,14 +1,14 @@
 """Archived collections to ``raw.*``: append-only, in bulk, the same whatever is loaded twice or in whatever order."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
 
 from scrapers.archive import Archive, Manifest
-from scrapers.offer import Offer
 from scrapers.source import Adapter, PageError, Parsed, Rejected, UnknownSourceError
 from scrapers.source import load as load_source
 from warehouse import database, rates, verdicts
@@ -62,6 +62,8 @@ class Loaded:
     is_unproven: bool
     parsed: Parsed
     rates: pa.Table | None = None
+    offers: int = 0
+    """How many it has; of what is loaded only this is kept."""
 
     def row(self) -> dict[str, Any]:
         """The row of ``raw.snapshots`` but for what the warehouse adds."""
@@ -73,7 +75,7 @@ class Loaded:
             name: getattr(self.manifest, name)
             for name in ("snapshot_id", "source", "source_kind", "scope", "observed_at", "content_hash")
         }
-        counts = {"offers": len(self.parsed.offers), "rejected": len(self.parsed.rejected)}
+        counts = {"offers": self.offers, "rejected": len(self.parsed.rejected)}
         return {**own, **of_manifest, **counts, "urls": sorted({page.url for page in self.manifest.pages})}
 
 
@@ -92,7 +94,7 @@ def load_new(
     loaded: list[Loaded] = []
     for batch in _batches(_read(archive, manifest) for manifest in new):
         _write(connection, batch)
-        loaded += batch
+        loaded += [replace(one, parsed=Parsed([], []), rates=None) for one in batch]
         if progress:
             progress(len(loaded), len(new))
     return loaded
@@ -118,6 +120,7 @@ def read(adapter: Adapter, manifest: Manifest, parse: Callable[[], Parsed]) -> L
         is_whole,
         adapter.source.unproven,
         parsed,
+        offers=len(parsed.offers),
     )
 
 
@@ -180,21 +183,17 @@ def _batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
 
 def offer_table(batch: list[Loaded]) -> pa.Table:
     """The offers of a batch as Arrow, amounts cut to nine decimals."""
-    columns: dict[str, list[Any]] = {name: [] for name in OFFER_SCHEMA.names}
-    for one in batch:
-        for ordinal, offer in enumerate(one.parsed.offers):
-            columns["snapshot_id"].append(one.manifest.snapshot_id)
-            columns["ordinal"].append(ordinal)
-            columns["source"].append(one.manifest.source)
-            columns["provider"].append(offer.provider or one.provider)
-            for name, kind in (_WORDS | _FACTS).items():
-                columns[name].append(_cell(offer, name, kind))
+    placed = [(one, place, offer) for one in batch for place, offer in enumerate(one.parsed.offers)]
+    columns: dict[str, list[Any]] = {
+        "snapshot_id": [one.manifest.snapshot_id for one, _, _ in placed],
+        "ordinal": [place for _, place, _ in placed],
+        "source": [one.manifest.source for one, _, _ in placed],
+        "provider": [offer.provider or one.provider for one, _, offer in placed],
+    }
+    for name, kind in (_WORDS | _FACTS).items():
+        cells = map(attrgetter(name), (offer for _, _, offer in placed))
+        columns[name] = [cell and cell.quantize(_NANO) for cell in cells] if kind == _AMOUNT else list(cells)
     return pa.table(columns, schema=OFFER_SCHEMA)
-
-
-def _cell(offer: Offer, name: str, kind: pa.DataType) -> Any:
-    value = getattr(offer, name)
-    return value.quantize(_NANO) if value is not None and kind == _AMOUNT else value
 
 
 def _write(connection: Connection, batch: list[Loaded]) -> None:
@@ -235,7 +234,9 @@ def write_unjudged(connection: Connection, one: Loaded) -> None:
         connection.execute(_TEXTED)
         connection.execute(_INSERT_TEXTS, {"load_number": 0})
         connection.execute(_INSERT_OFFERS)
-        connection.execute("INSERT INTO raw.verdicts SELECT snapshot_id, 'accepted', '', loaded_at, 'preview', 0 FROM raw.snapshots")
+        connection.execute(
+            "INSERT INTO raw.verdicts SELECT snapshot_id, 'accepted', '', loaded_at, 'preview', 0 FROM raw.snapshots"
+        )
 
 
 def _rejected_table(batch: list[Loaded]) -> pa.Table:
