@@ -47,7 +47,16 @@ class Browser:
         self.read_end, from_browser = os.pipe()
         high = [fcntl.fcntl(one, fcntl.F_DUPFD, 10) for one in (to_browser, from_browser)]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", AS_3_AND_4, *map(str, high), PROGRAM, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
+            [
+                sys.executable,
+                "-c",
+                AS_3_AND_4,
+                *map(str, high),
+                PROGRAM,
+                *FLAGS,
+                f"--user-data-dir={self.profile}",
+                "about:blank",
+            ],
             pass_fds=high,
             stderr=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
