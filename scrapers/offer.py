@@ -4,7 +4,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Per = Literal["second", "minute", "hour", "day", "month", "year", "term"]
 PriceScope = Literal["offer", "accelerator", "component", "host_vcpu", "host_gib"]
@@ -14,6 +14,10 @@ Text = Annotated[str, Field(min_length=1, max_length=300)]
 # DECIMAL(18,9) in the warehouse: nine digits before the point, nine after it.
 Price = Annotated[Decimal, Field(ge=Decimal("1e-9"), lt=Decimal("1e9"), allow_inf_nan=False)]
 Amount = Annotated[Decimal, Field(gt=0, lt=Decimal("1e9"), allow_inf_nan=False)]
+
+
+def _none_below_zero(count: object) -> object:
+    return 0 if isinstance(count, int) and count < 0 else count
 
 
 class Offer(BaseModel):
@@ -55,8 +59,8 @@ class Offer(BaseModel):
     zone: Text | None = None
     available: bool | None = None
     """Rentable now; None where the page does not tell."""
-    quantity: Annotated[int, Field(ge=0)] | None = None
-    """How many offers of this kind are rentable now, where told."""
+    quantity: Annotated[int, BeforeValidator(_none_below_zero), Field(ge=0)] | None = None
+    """How many offers of this kind are rentable now, where told. A negative count, of more allocated than there is, is none."""
 
     minimum_accelerators: Amount | None = None
     minimum_days: Annotated[int, Field(ge=0)] | None = None

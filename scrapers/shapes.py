@@ -35,7 +35,7 @@ PLACEHOLDERS = {
     "coming soon", "contact us", "contact sales", "contact", "contact for pricing", "get a quote", "on request", "upon request",
     "price on request", "pre order", "pre-order", "request a quote", "talk to sales", "reserve now", "call us", "inquire",
 }  # fmt: skip
-_EACH = r"(?:gpu|gpus|accelerator|chip|card|[a-z]*\d+[a-z]*)"
+_EACH = r"(?:gpu|gpus|accelerator|chip|card|[a-z]+\d+[a-z]*)"
 _MONEY = re.compile(
     rf"""^(?P<floor>from|starting\ (?:at|from)|starts\ (?:at|from)|as\ low\ as)?:?\s*
     (?P<before>US\$|R\$|Rs\.|[$€£₹¥]|(?:{CODES})\b)?\s*

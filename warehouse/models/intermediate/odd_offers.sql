@@ -105,14 +105,14 @@ odd AS (
     UNION ALL
     SELECT
         day, snapshot_id, ordinal,
-        format('{} is asked for {} different parts: it stands in for a price', CAST(price AS DOUBLE), n_models) AS odd_why_not,
+        format('{:.9g} is asked for {} different parts: it stands in for a price', CAST(price AS DOUBLE), n_models) AS odd_why_not,
         NULL AS remark
     FROM offers
     JOIN placeholders USING (snapshot_id, provider, price, currency, per)
     UNION ALL
     SELECT
         day, snapshot_id, ordinal,
-        format('the price of {} accelerators is that of {}', CAST(accelerator_count AS DOUBLE), CAST(smallest_count AS DOUBLE)) AS odd_why_not,
+        format('the price of {:.4g} accelerators is that of {:.4g}', CAST(accelerator_count AS DOUBLE), CAST(smallest_count AS DOUBLE)) AS odd_why_not,
         NULL AS remark
     FROM sizes
     WHERE accelerator_count >= 2 * smallest_count

@@ -66,7 +66,7 @@ SELECT
         CASE WHEN pricing_model = 'floor' THEN 'a "from" price or a bid floor' END,
         CASE WHEN tier IN ('serverless', 'dedicated_inference', 'dev_test', 'low_priority') THEN 'tier ' || tier END,
         CASE WHEN hours_per_unit IS NULL THEN 'a price per term without the length of the term' END,
-        CASE WHEN usd_per_unit IS NULL THEN 'no exchange rate for ' || currency || ' within 45 days' END,
+        CASE WHEN is_good AND usd_per_unit IS NULL THEN 'no exchange rate for ' || currency || ' within 45 days' END,
         CASE WHEN effective_at > day THEN 'holds only from ' || effective_at END,
         CASE
             WHEN usd_per_accelerator_hour NOT BETWEEN lowest_usd_per_hour AND highest_usd_per_hour
