@@ -1,7 +1,7 @@
 -- The day's price of an accelerator: the equal-weight median of its providers, per segment and over all, in US dollars.
 -- grain: day, accelerator, pricing_model, commitment_days, segment
 -- partition: day
--- inputs: provider_prices_daily, reference.accelerators
+-- inputs: provider_prices_daily, reference.accelerators, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   accelerator: Key of the accelerator.
@@ -20,6 +20,7 @@
 --   reason: Why it is withheld.
 --   age_days: Days since the youngest of the prices was seen.
 --   source_kinds: Kinds of snapshot behind the price.
+--   parameters_version: Version of the parameters that it was made with.
 WITH segments AS (
     SELECT p.*, p.segment AS priced_segment
     FROM provider_prices_daily AS p
@@ -50,11 +51,15 @@ deviations AS (
 
 screened AS (
     SELECT
-        *,
-        market_providers >= 5
-        -- 3.5 scaled MADs; where half of the market asks one price, beyond threefold.
-        AND abs(log_price - log_median) > CASE WHEN mad > 1e-9 THEN greatest(3.5 * 1.4826 * mad, ln(1.5)) ELSE ln(3.0) END AS is_outlier
-    FROM deviations
+        d.*,
+        d.market_providers >= p.outlier_providers
+        -- So many scaled MADs; where half of the market asks one price, beyond a factor.
+        AND abs(d.log_price - d.log_median) > CASE
+            WHEN d.mad > 1e-9 THEN greatest(p.outlier_mads * 1.4826 * d.mad, ln(p.outlier_least_ratio))
+            ELSE ln(p.outlier_ratio_without_spread)
+        END AS is_outlier
+    FROM deviations AS d
+    CROSS JOIN intermediate.index_parameters AS p
 ),
 
 priced AS (
@@ -110,13 +115,15 @@ SELECT
     CASE
         WHEN p.day IS NULL THEN 'withheld'
         WHEN a.single_seller THEN 'single_seller'
-        WHEN n_providers >= 3 THEN 'ok'
+        WHEN n_providers >= v.ok_providers THEN 'ok'
         ELSE 'thin'
     END AS status,
     CASE WHEN p.day IS NULL THEN 'no price within its age limit' END AS reason,
     age_days,
-    source_kinds
+    source_kinds,
+    v.parameters_version
 FROM expected AS e
+CROSS JOIN intermediate.index_parameters AS v
 LEFT JOIN priced AS p USING (day, accelerator, pricing_model, commitment_days, segment)
 LEFT JOIN reference.accelerators AS a ON a.accelerator = e.accelerator
 ORDER BY e.day, e.accelerator, e.pricing_model, e.commitment_days, e.segment
