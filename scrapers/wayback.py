@@ -29,7 +29,6 @@ COPIES_TRIED = 3
 TROUBLES_IN_A_ROW = 3
 LISTED_AT_ONCE = 10_000
 FIELDS = ["timestamp", "original", "mimetype", "statuscode", "digest"]
-STAMP = "%Y%m%d%H%M%S"
 Every = Literal["day", "week", "month", "all"]
 
 
@@ -49,7 +48,7 @@ class Copy:
     @property
     def observed_at(self) -> datetime:
         """When it was taken, UTC."""
-        return datetime.strptime(self.timestamp, STAMP).replace(tzinfo=UTC)
+        return datetime.fromisoformat(f"{self.timestamp[:8]}T{self.timestamp[8:]}").replace(tzinfo=UTC)
 
     def url(self, origin: str) -> str:
         """Where its bytes are."""

@@ -47,11 +47,11 @@ WAYS: dict[str, dict[str, Any]] = {
     "month_3y": {"pricing_model": "reserved", "per": "month", "commitment_days": 1095},
 }
 DERIVED = {"month", "month_spot"}
-# What a machine has beside accelerators.
+# What a machine has beside accelerators. Anything else is taken for one, and must then read as one.
 HOST_PARTS = {"cpu", "ram", "cost", "type", "bandwidth", "tier1", "local-ssd", "local"}
 _MACHINES = re.compile(rb"^compute:\n  instance:\n((?:    .*\n)*)", re.MULTILINE)
 _MACHINE = re.compile(rb"^    \S.*\n(?:      .*\n)*", re.MULTILINE)
-_PART = re.compile(rb"^      ([\w.-]+): *[\d.]+ *$", re.MULTILINE)
+_PART = re.compile(rb"^      ([\w.-]+):", re.MULTILINE)
 _LINE = re.compile(r"(?P<indent> *)(?P<name>[\w.-]+):(?: +(?P<value>\S+))?")
 
 
