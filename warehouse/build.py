@@ -8,7 +8,7 @@ import importlib.metadata
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from warehouse import database, names, parts, rates, reference
@@ -16,6 +16,10 @@ from warehouse.database import Connection
 from warehouse.model import Model, all_checks, all_models
 
 Progress = Callable[[int, int], None]
+
+
+# A day's offers are held in memory while it is built; more of them than this at once gain little time.
+OFFER_DAYS_AT_ONCE = 1_000_000
 
 
 class CheckError(RuntimeError):
@@ -95,8 +99,8 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
             full = True  # a first or newest day that was rejected since takes its rows with it
         elif not full:
             from_day = min(max(_first_touched(connection, last[2], last[4]), first_day), last_day)
+        rows_changed = _run_models(connection, from_day, last_day, full=full, progress=progress)
         _fill_days_to_build(connection, from_day, last_day)
-        rows_changed = _run_models(connection, full=full, progress=progress)
         [(days_built,)] = connection.execute("SELECT count(*) FROM days_to_build").fetchall()
         build_id = uuid.uuid4().hex[:12]
         connection.execute(
@@ -122,14 +126,43 @@ def run_views(connection: Connection, models: list[Model]) -> None:
         _run_model(connection, model, full=True)
 
 
-def _run_models(connection: Connection, *, full: bool, progress: Progress | None) -> int:
-    models = all_models()
-    rows_changed = 0
-    for done, model in enumerate(models, start=1):
-        rows_changed += _run_model(connection, model, full=full)
-        if progress:
-            progress(done, len(models))
+def _run_models(
+    connection: Connection, from_day: date | None, last_day: date | None, *, full: bool, progress: Progress | None
+) -> int:
+    """Make all models for the days from ``from_day`` to ``last_day``, so many days at once that memory holds them; returns the rows written.
+
+    What is not kept by day is made with the first days, for those that need it, and again with the last, from all of them.
+    """
+    chunks = _chunks(from_day, last_day, _days_at_once(connection))
+    by_day = [model for model in all_models() if model.partition in {"day", "transient"}]
+    plan = [all_models() if place in {0, len(chunks) - 1} else by_day for place in range(len(chunks))]
+    done, rows_changed = 0, 0
+    for place, ((first, last), models) in enumerate(zip(chunks, plan, strict=True)):
+        _fill_days_to_build(connection, first, last)
+        for model in models:
+            rows_changed += _run_model(connection, model, full=full and place == 0)
+            done += 1
+            if progress:
+                progress(done, sum(map(len, plan)))
     return rows_changed
+
+
+def _chunks(from_day: date | None, last_day: date | None, days: int) -> list[tuple[date | None, date | None]]:
+    if from_day is None or last_day is None:
+        return [(None, None)]
+    starts = [from_day + timedelta(days=place) for place in range(0, (last_day - from_day).days + 1, days)]
+    return [(start, min(start + timedelta(days=days - 1), last_day)) for start in starts]
+
+
+def _days_at_once(connection: Connection) -> int:
+    """How many days of the fullest kind are OFFER_DAYS_AT_ONCE rows."""
+    [(rows,)] = connection.execute(
+        """
+        SELECT coalesce(max(offers), 1)
+        FROM (SELECT sum(offers) AS offers FROM staging.snapshots WHERE is_good GROUP BY observed_day)
+        """
+    ).fetchall()
+    return max(30, OFFER_DAYS_AT_ONCE // int(rows))
 
 
 def _run_model(connection: Connection, model: Model, *, full: bool) -> int:

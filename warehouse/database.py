@@ -128,8 +128,9 @@ def connect_working(*, read_only: bool = False) -> Connection:
             time.sleep(0.05)
         except duckdb.Error as error:
             raise WarehouseError(_unreadable(path, error)) from None
-    connection.execute("SET TimeZone = 'UTC'")
+    _set_up(connection)
     if not read_only:
+        _plan_each_use_apart(connection)
         _migrate(connection)
     return connection
 
@@ -143,14 +144,40 @@ def connect_published() -> Connection:
         connection = duckdb.connect(str(path), read_only=True)
     except duckdb.Error as error:
         raise WarehouseError(_unreadable(path, error)) from None
-    connection.execute("SET TimeZone = 'UTC'")
+    _set_up(connection)
+    return connection
+
+
+def connect_beside_published() -> Connection:
+    """A database in memory that shows every published table under its own name, so that made-up ones can stand in for some.
+
+    Raises NothingPublishedError when there is no published copy, WarehouseError when it is damaged.
+    """
+    path = published_file()
+    if not path.exists():
+        raise NothingPublishedError(f"nothing is published at {path} yet; make it with: gpuledger run --fixtures")
+    connection = duckdb.connect()
+    try:
+        connection.execute(f"ATTACH '{_quoted(path)}' AS published (READ_ONLY)")
+    except duckdb.Error as error:
+        raise WarehouseError(_unreadable(path, error)) from None
+    _set_up(connection)
+    names = connection.execute(
+        """
+        SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'published'
+        UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE database_name = 'published' AND NOT internal
+        """
+    ).fetchall()
+    statements = [f"CREATE SCHEMA IF NOT EXISTS {schema}" for schema in sorted({schema for schema, _ in names})]
+    statements += [f"CREATE VIEW {schema}.{name} AS FROM published.{schema}.{name}" for schema, name in names]
+    connection.execute(";\n".join(statements))
     return connection
 
 
 def connect_memory() -> Connection:
     """A warehouse in memory, empty, with the same schema; for looking at pages without storing them."""
     connection = duckdb.connect()
-    connection.execute("SET TimeZone = 'UTC'")
+    _set_up(connection)
     _migrate(connection)
     return connection
 
@@ -205,6 +232,22 @@ def publish() -> Path:
     except OSError as error:
         raise WarehouseError(f"cannot publish to {target}: {error.strerror}; the last good copy stands") from None
     return target
+
+
+def _set_up(connection: Connection) -> None:
+    """UTC, and nothing on stdout but data."""
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = false")
+
+
+def _plan_each_use_apart(connection: Connection) -> None:
+    """Let two uses of one view in a query each read only the rows they need.
+
+    DuckDB 2.0 makes one common subplan of them, and that reads all: a day's build would read years of offers.
+    """
+    known = connection.execute("SELECT name FROM duckdb_optimizers() WHERE name = 'common_subplan'").fetchall()
+    if known:
+        connection.execute("SET disabled_optimizers = 'common_subplan'")
 
 
 def _create(path: Path) -> None:
