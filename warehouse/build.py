@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
+from typing import cast
 
 from warehouse import database, names, parts, rates, reference
 from warehouse.database import Connection
@@ -285,8 +286,7 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
         """,
         {"load_number": load_number, "last_day": last_day},
     ).fetchall()
-    assert isinstance(first, date)  # the last branch always gives a row
-    return first
+    return cast("date", first)
 
 
 def _models_hash() -> str:
