@@ -60,9 +60,10 @@ prices AS (
     WHERE NOT starts_with(p.basis, 'provider:')
 ),
 
--- Most days ask what the day before asked: each set of prices is searched once.
+-- Most days ask what the day before asked: each set of prices is searched once. The last of several values hashed together would cancel
+-- out over an even number of parts; hashed again it does not.
 price_sets AS (
-    SELECT day, basis, bit_xor(hash(accelerator, usd_per_accelerator_hour_mid, cluster_usd_per_accelerator_hour, is_firm)) AS price_set
+    SELECT day, basis, bit_xor(hash(hash(accelerator, usd_per_accelerator_hour_mid, cluster_usd_per_accelerator_hour, is_firm))) AS price_set
     FROM prices
     GROUP BY day, basis
 ),
