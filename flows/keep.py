@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.app import app, read_pages, when
+from flows.app import WrongUsageError, app, read_pages, when
 from flows.output import say
 from flows.progress import shown
 
@@ -34,7 +34,14 @@ class SavedKind(StrEnum):
 
 
 @app.command()
-def collect(sources: SOURCES = None, *, fixtures: FIXTURES = False) -> None:
+def collect(
+    sources: SOURCES = None,
+    *,
+    fixtures: FIXTURES = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Save the live answers as trimmed fixtures instead.")
+    ] = False,
+) -> None:
     """Fetch price lists into the raw archive and the warehouse.
 
     Example: gpuledger collect vast runpod
@@ -42,6 +49,14 @@ def collect(sources: SOURCES = None, *, fixtures: FIXTURES = False) -> None:
     from flows import steps
 
     names = sources or []
+    if record:
+        if not names or fixtures:
+            raise WrongUsageError(
+                "--record wants the sources named, and their live answers: gpuledger collect vultr --record"
+            )
+        for adapter in steps.live_sources(names):
+            say(f"{adapter.name}: {steps.record(adapter)}; read every line of its offers.json against the page")
+        return
     if fixtures:
         steps.collect_fixtures(names)
     else:

@@ -1,17 +1,29 @@
 """The commands that look after the ledger: sources, doctor."""
 
+from concurrent.futures import ThreadPoolExecutor
+from typing import Annotated
+
 import typer
 
 from flows.app import FORMAT, app
 from flows.output import Format, print_rows, say
+from flows.progress import shown
 
 
 @app.command()
-def sources(form: FORMAT = Format.TABLE) -> None:
+def sources(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[SOURCE...]", help="Only these, with --check.")] = None,
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Try each source live; nothing is stored.")] = False,
+    form: FORMAT = Format.TABLE,
+) -> None:
     """Show what is collected, from where, how it last fared, and why not better.
 
     Example: gpuledger sources --format json
     """
+    if check:
+        _check(names or [], form)
+        return
     from warehouse import health
 
     with health.working_or_published() as (connection, note):
@@ -25,6 +37,28 @@ def sources(form: FORMAT = Format.TABLE) -> None:
     proven = [row for row in answer.rows if row[answer.columns.index("proven")]]
     providers = {row[answer.columns.index("provider")] for row in proven}
     say(f"{len(proven)} proven sources for {len(providers)} providers, {len(answer.rows) - len(proven)} unproven")
+
+
+def _check(names: list[str], form: Format) -> None:
+    """What each source answers now; exit status as for a collection."""
+    from flows import steps
+    from flows.keep import SOURCES_AT_ONCE, exit_status
+
+    steps.begin_run()
+    chosen = steps.live_sources(names)
+    with shown("trying") as progress, ThreadPoolExecutor(SOURCES_AT_ONCE) as pool:
+        tried = []
+        for one in pool.map(steps.try_live, chosen):
+            tried.append(one)
+            if progress:
+                progress(len(tried), len(chosen))
+    columns = ["source", "status", "offers", "unknown_names", "fixture_age_days", "reason"]
+    print_rows(columns, [tuple(getattr(one, column) for column in columns) for one in tried], form)
+    raise typer.Exit(
+        exit_status(
+            (one for one in tried if one.status == "ok"), (one for one in tried if one.status in {"failed", "odd"})
+        )
+    )
 
 
 @app.command()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapers import collect as collector
 from scrapers.archive import Archive, Manifest, SourceKind
 from scrapers.datasets import list_prices
-from scrapers.source import Adapter, Capture, Page, SourceType, UnknownSourceError, load_all
+from scrapers.source import Adapter, Capture, Page, PageError, SourceType, UnknownSourceError, load_all
 from scrapers.source import load as load_source
 from warehouse import build as builder
 from warehouse import database, load, rates, verdicts
@@ -76,6 +76,59 @@ def _client(name: str, kind: SourceType) -> "Client":
 def collect_live(adapter: Adapter) -> Manifest:
     """One live collection of one source into the archive; never raises for what the source does."""
     return collector.from_network(adapter, archive(), lambda: _client(adapter.name, adapter.source.kind), database.now)
+
+
+def record(adapter: Adapter) -> Path:
+    """A live answer of a source as a fixture of this checkout; returns its folder.
+
+    Raises FetchError, PageError, RecordError, NoFixturesError.
+    """
+    from scrapers import record as recorder
+
+    observed_at = database.now()
+    with _client(adapter.name, adapter.source.kind) as client:
+        pages = [page for page in adapter.fetch(client) if isinstance(page, Page)]
+    return recorder.record(adapter, pages, observed_at, collector.fixtures_dir())
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a source answers now."""
+
+    source: str
+    status: str
+    offers: int
+    unknown_names: tuple[str, ...]
+    fixture_age_days: int | None
+    reason: str
+
+
+def try_live(adapter: Adapter) -> Tried:
+    """One live answer of a source, read and thrown away; never raises for what the source does."""
+    from scrapers.fetch import FetchError, MissingKeyError
+    from warehouse import names
+
+    age = collector.fixture_age_days(adapter.name, database.now())
+    try:
+        with _client(adapter.name, adapter.source.kind) as client:
+            parsed = adapter.parse([page for page in adapter.fetch(client) if isinstance(page, Page)])
+    except MissingKeyError as error:
+        return Tried(adapter.name, "skipped", 0, (), age, str(error))
+    except (FetchError, PageError) as error:
+        return Tried(adapter.name, "failed", 0, (), age, str(error))
+    unknown = {
+        offer.accelerator_name
+        for offer in parsed.offers
+        if offer.price_scope not in {"host_vcpu", "host_gib"}
+        and names.resolve_text(
+            provider=offer.provider or adapter.source.provider, sku=offer.sku, accelerator_name=offer.accelerator_name,
+            accelerator_count=offer.accelerator_count, memory_gb=offer.memory_gb, memory_scope=offer.memory_scope,
+        ).accelerator is None
+    }  # fmt: skip
+    normal = adapter.source.offers
+    status = "ok" if len(parsed.offers) in normal else "odd"
+    reason = "" if status == "ok" else f"normal is {normal.start} to {normal.stop - 1}"
+    return Tried(adapter.name, status, len(parsed.offers), tuple(sorted(unknown)), age, reason)
 
 
 def collect_rates() -> Manifest:

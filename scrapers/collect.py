@@ -105,6 +105,15 @@ def from_fixtures(name: str, archive: Archive) -> list[Manifest]:
     return manifests
 
 
+def fixture_age_days(name: str, now: datetime) -> int | None:
+    """Days since the newest fixture of a source was recorded; None where it has none."""
+    try:
+        stamps = [datetime.strptime(path.name, STAMP).replace(tzinfo=UTC) for path in (fixtures_dir() / name).glob("*Z")]
+    except NoFixturesError:
+        return None
+    return (now - max(stamps)).days if stamps else None
+
+
 def fixture_files(folder: Path) -> Iterator[Path]:
     """The pages of one fixture, in name order."""
     return (path for path in sorted(folder.iterdir()) if path.is_file() and path.name != EXPECTED)
