@@ -805,7 +805,9 @@ def test_gzip_in_any_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    "packed", [gzip.compress(b"x" * 100)[:-9], b"not gzip", gzip.compress(b"x") + b"\x00\x00\x00", b""]
+    "packed",
+    [gzip.compress(b"x" * 100)[:-9], b"not gzip", gzip.compress(b"x") + b"\x00\x00\x00", b""],
+    ids=["cut", "other", "more behind", "empty"],
 )
 def test_broken_gzip_is_not_half_a_page(packed: bytes) -> None:
     with pytest.raises(answer.BrokenBodyError):
