@@ -24,7 +24,7 @@ NO_ANSWERS = {
     "GetProducts_m5_large.json", "website_linux-od_2014.json", "marketplace_shape_from_tests.json", "tpu_pricing_static_gpuhunt.json",
     "openapi-1.8.3.json", "cost_estimator_shapes_excerpt_gpuhunt.json", "hostnode_specs_gpuhunt.json",
     "hostnodes_v0_evangelist_example.json", "offers_allgpus_trimmed_2026-08-17.json", "plans_live_abridged_2026-08.json",
-    "2025-undated.txt",
+    "2025-undated.txt", "billing_sku_names_gpu_2022-08.csv", "website_spot_js_2012-11-28.js",
 }  # fmt: skip
 
 
