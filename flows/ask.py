@@ -1,4 +1,4 @@
-"""The commands that read: resolve, parse, prices, trend, cost, sql, export."""
+"""The commands that read: resolve, parse, prices, trend, sql, export."""
 
 from datetime import date
 from pathlib import Path
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
 ACCELERATOR = Annotated[str, typer.Argument(help="A key such as h100-sxm-80gb, or a name such as H100.")]
 SHOWN_ROWS = 40
-# What a table at a terminal has room for; CSV and JSON carry every column.
-COST_COLUMNS = (
-    "day", "accelerator", "precision", "basis", "as_run", "usd_per_accelerator_hour_mid", "cost_usd_low", "cost_usd_mid",
-    "cost_usd_high", "price_status", "mfu_evidence",
-)  # fmt: skip
 
 
 def day_of(text: str | None) -> date | None:
@@ -121,35 +116,6 @@ def trend(
             since=day_of(since),
         )
     _show(answer, form, f"no {pricing_model} price of {', '.join(keys)} in segment {segment}", every=True)
-
-
-@app.command()
-def cost(
-    run: Annotated[str, typer.Argument(help="A training run such as gpt-3-175b, palm-540b, llama-65b.")],
-    on: Annotated[
-        str | None, typer.Option(help="Day of the prices, such as 2023-03-01; the newest if not said.")
-    ] = None,
-    basis: Annotated[
-        str | None, typer.Option(help="Such as on_demand_median, hyperscaler_median, reserved_3y_median, provider:aws.")
-    ] = None,
-    accelerator: Annotated[str | None, typer.Option(help="Only on this part.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every part and basis, not only the first rows.")] = False,
-    form: FORMAT = Format.TABLE,
-) -> None:
-    """Show what a training run would cost on each part and price basis.
-
-    Example: gpuledger cost llama-65b --on 2023-03-01 --basis provider:azure
-    """
-    from warehouse import ask, database
-
-    with database.connect_published() as connection:
-        name = ask.run_id(connection, run)
-        keys = None if accelerator is None else ask.accelerators(connection, accelerator)
-        answer = ask.cost(connection, name, on=day_of(on), basis=basis, keys=keys)
-    if form is Format.TABLE:
-        places = [answer.columns.index(column) for column in COST_COLUMNS]
-        answer = ask.Answer(list(COST_COLUMNS), [tuple(row[place] for place in places) for row in answer.rows])
-    _show(answer, form, f"no price for {name} on that day, part and basis", every=every)
 
 
 @app.command()

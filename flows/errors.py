@@ -25,8 +25,10 @@ def _status(error: Exception) -> int | None:
     from scrapers.collect import NoFixturesError
     from scrapers.source import PageError, UnknownSourceError
     from warehouse.ask import UnknownNameError
+    from warehouse.cost_questions import ImpossibleQuestionError
+    from warehouse.own_runs import OwnRunError
 
-    if isinstance(error, WrongUsageError | UnknownSourceError | UnknownNameError):
+    if isinstance(error, WrongUsageError | UnknownSourceError | UnknownNameError | ImpossibleQuestionError | OwnRunError):
         return 2
     if isinstance(error, PageError | ArchiveError | NoFixturesError):
         return 1

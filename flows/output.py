@@ -96,7 +96,13 @@ def _text(value: Any) -> str:
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
     if isinstance(value, float):
-        return f"{value:,.4f}" if abs(value) < 1000 else f"{value:,.0f}"
+        return _number(value)
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value)
     return "".join(c if c.isprintable() else "?" for c in str(plain(value)))
+
+
+def _number(value: float) -> str:
+    if abs(value) < 1000:
+        return f"{value:,.4f}"
+    return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.3e}"

@@ -34,7 +34,7 @@ def bench() -> Iterator[Connection]:
         );
         CREATE TABLE training_hours (
             run VARCHAR, accelerator VARCHAR, precision VARCHAR, as_run BOOLEAN, route VARCHAR, nodes BIGINT, accelerator_hours_mid DOUBLE,
-            flop_route_hours DOUBLE, spot_overhead_mid DOUBLE
+            flop_route_hours DOUBLE, spot_overhead_mid DOUBLE, fits BOOLEAN
         );
         CREATE TABLE basis_prices_daily (
             day DATE, accelerator VARCHAR, basis VARCHAR, usd_per_accelerator_hour_mid DOUBLE, cluster_usd_per_accelerator_hour DOUBLE
@@ -79,7 +79,7 @@ def fill(
     for part, taken in hours.items():
         as_run = own is not None and part == own[0]
         connection.execute(
-            "INSERT INTO training_hours VALUES ($1, $2, 'bf16', $3, $4, 2, $5, $6, 1.0)",
+            "INSERT INTO training_hours VALUES ($1, $2, 'bf16', $3, $4, 2, $5, $6, 1.0, true)",
             [run, part, as_run, "reported" if as_run else "flop", taken, own[1] if own and as_run else None],
         )
     asked = {(day, part): usd for day, part, usd in prices}
@@ -148,6 +148,16 @@ def test_an_old_part_that_left_is_held_against_the_new_on_its_last_day(bench: Co
     assert row["hardware_usd"] == pytest.approx(weight(400, 200) * math.log(240 / 300))
     assert row["price_usd"] == pytest.approx(weight(400, 200) * math.log(5 / 6))
     assert row["panel_usd"] == pytest.approx(weight(400, 200) * math.log(3 / 4))
+
+
+def test_between_parts_that_never_met_the_cheapest_of_the_time_is_followed(bench: Connection) -> None:
+    prices = [(FROM, "a", 4.0), (FROM, "c", 8.0), (TO, "c", 6.0), (TO, "b", 5.0)]
+    fill(bench, {"a": 100, "b": 40, "c": 60}, prices, {FROM: "a", TO: "b"}, [(TO, "c", "one", math.log(6 / 8))])
+    row = change(bench)
+    assert row["accelerators_followed"] == "a|c"
+    assert row["price_usd"] == pytest.approx(weight(400, 200) * math.log(6 / 8))
+    assert row["hardware_usd"] == pytest.approx(weight(400, 200) * math.log((60 * 8 / 400) * (200 / (60 * 6))))
+    assert adds_up(row)
 
 
 def test_parts_that_never_met_leave_it_unsplit(bench: Connection) -> None:

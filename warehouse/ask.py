@@ -47,13 +47,13 @@ def read_only(connection: Connection) -> None:
 
 def accelerators(connection: Connection, name: str) -> list[str]:
     """The keys that a name means: a key, or every key of a model. Raises UnknownNameError."""
-    known = [
-        row[0] for row in connection.execute("SELECT accelerator FROM reference.accelerators ORDER BY 1").fetchall()
-    ]
+    rows = connection.execute("SELECT accelerator, may_be IS NULL FROM reference.accelerators ORDER BY 1").fetchall()
+    known = [row[0] for row in rows]
     if name in known:
         return [name]
     part = names.resolve(name)
-    if part.accelerator in known and part.form_factor != "unstated" and part.memory_gb is not None:
+    # A key that may be several parts is no answer to a person who left the form out.
+    if part.accelerator is not None and (part.accelerator, True) in rows and part.memory_gb is not None:
         return [part.accelerator]
     if part.model is not None:
         found = connection.execute(
@@ -132,45 +132,6 @@ def trend(
             "commitment_days": commitment_days,
             "since": since,
         },
-    )
-
-
-def run_id(connection: Connection, name: str) -> str:
-    """The id of a training run. Raises UnknownNameError."""
-    known = [row[0] for row in connection.execute("SELECT DISTINCT run FROM training_hours ORDER BY 1").fetchall()]
-    if name.lower() in known:
-        return name.lower()
-    near = ", ".join(difflib.get_close_matches(name.lower(), known, n=4, cutoff=0.3)) or ", ".join(known)
-    raise UnknownNameError(f"no training run {name!r}; there is {near}")
-
-
-def cost(connection: Connection, run: str, *, on: date | None, basis: str | None, keys: Sequence[str] | None) -> Answer:
-    """What a run would cost on each part and basis, as run first, then cheapest first.
-
-    ``on`` defaults to the newest day. Raises UnknownNameError for a basis that no day has.
-    """
-    if basis is not None:
-        known = [
-            row[0] for row in connection.execute("SELECT DISTINCT basis FROM basis_prices_daily ORDER BY 1").fetchall()
-        ]
-        if basis not in known:
-            near = ", ".join(difflib.get_close_matches(basis, known, n=5, cutoff=0.3)) or ", ".join(known[:9])
-            raise UnknownNameError(f"no basis {basis!r}; there is {near}")
-    return ask(
-        connection,
-        """
-        SELECT
-            day, run, accelerator, precision, basis, as_run, priced_on, accelerator_hours_mid, usd_per_accelerator_hour_mid,
-            cost_usd_low, cost_usd_mid, cost_usd_high, committed_usd, n_providers, price_status, mfu_evidence, age_days, fits,
-            before_release, dominant_uncertainty
-        FROM training_costs
-        WHERE run = $run AND day = coalesce($on, (SELECT max(day) FROM basis_prices_daily))
-            AND ($basis IS NULL OR basis = $basis)
-            AND ($keys IS NULL OR list_contains($keys, accelerator))
-            AND (as_run OR cost_usd_mid IS NOT NULL OR $keys IS NOT NULL)
-        ORDER BY as_run DESC, cost_usd_mid IS NULL, cost_usd_mid, accelerator, precision, basis
-        """,
-        {"run": run, "on": on, "basis": basis, "keys": None if keys is None else list(keys)},
     )
 
 

@@ -16,15 +16,16 @@
 --   cost_usd_before: Cost at first, nominal US dollars.
 --   cost_usd_after: Cost at last.
 --   change_usd: cost_usd_after less cost_usd_before; what the parts add up to.
---   price_usd: What sellers changed, like held against like: on the old part up to hardware_day, on the new one from there.
+--   price_usd: What sellers changed, like held against like, on the parts that were followed.
 --   panel_usd: The rest of those parts' change in price: sellers who came, left or were not comparable.
---   hardware_usd: Going from the old part to the new one, by hours and price of both on hardware_day.
+--   hardware_usd: Going from part to part, by the hours of the old and the new one and the prices of the days of going.
 --   recipe_usd: Going to a cheaper recipe, each on its best part on the last day.
 --   assumptions_usd: Going from reported hours to hours by FLOP and utilisation, or back.
---   unsplit_usd: All of the change, where on no day both parts had a price; else 0.
---   hardware_day: Day on whose prices the two parts were compared: the last on which both had one.
+--   unsplit_usd: All of the change, where no part's prices lead from the old one to the last day; else 0.
+--   hardware_day: Day of going from the old part: the last on which both it and the next had a price.
+--   accelerators_followed: Parts whose prices were followed, one after the other. Between parts that never had a price on one day stand those that did the run cheapest then; as run, stand-ins.
 --   matched_days: Days of the period with a price of the followed part that could be held against an earlier one.
-WITH
+WITH RECURSIVE
 -- The run that set a quality is the first of its class.
 classes AS (
     SELECT quality_class, arg_min(run, (published_on, run)) AS subject
@@ -176,6 +177,66 @@ met AS (
     WHERE m.day >= p.from_day
 ),
 
+-- The last price of each part up to the end of a period.
+last_prices AS (
+    SELECT e.to_day, p.basis, p.accelerator, p.is_cluster, max(p.day) AS last_day, arg_max(p.usd, p.day) AS last_usd
+    FROM (SELECT DISTINCT to_day FROM routed) AS e
+    JOIN prices AS p ON p.day <= e.to_day
+    GROUP BY e.to_day, p.basis, p.accelerator, p.is_cluster
+),
+
+-- Parts that never met: each is followed to its last price, then the part that does the run cheapest on that day and is priced for longer;
+-- as run, only parts that stand in for its own.
+chains AS (
+    SELECT
+        r.path, r.subject, r.basis, r.period, r.to_day, r.before.run AS run, r.step.accelerator AS new_accelerator, 1 AS leg,
+        r.before.accelerator AS accelerator, r.from_day AS start_day, r.before.usd AS start_usd, l.last_day AS end_day, l.last_usd AS end_usd
+    FROM routed AS r
+    ANTI JOIN met AS m
+        ON m.basis = r.basis AND m.from_day = r.from_day AND m.to_day = r.to_day
+        AND m.old_accelerator = r.before.accelerator AND m.old_is_cluster = coalesce(r.old_is_cluster, false)
+        AND m.new_accelerator = r.step.accelerator AND m.new_is_cluster = coalesce(r.new_is_cluster, false)
+    JOIN last_prices AS l
+        ON l.to_day = r.to_day AND l.basis = r.basis AND l.accelerator = r.before.accelerator AND l.is_cluster = coalesce(r.old_is_cluster, false)
+    WHERE r.step.accelerator IS NOT NULL
+    UNION ALL
+    SELECT * EXCLUDE (place)
+    FROM (
+        SELECT
+            c.path, c.subject, c.basis, c.period, c.to_day, c.run, c.new_accelerator, c.leg + 1 AS leg,
+            h.accelerator, c.end_day AS start_day, f.usd AS start_usd, l.last_day AS end_day, l.last_usd AS end_usd,
+            row_number() OVER (
+                PARTITION BY c.path, c.subject, c.basis, c.period
+                ORDER BY h.accelerator <> c.new_accelerator, h.accelerator_hours_mid * f.usd, h.accelerator, h.precision
+            ) AS place
+        FROM chains AS c
+        JOIN training_hours AS h ON h.run = c.run AND h.fits IS NOT FALSE
+        JOIN prices AS f ON f.basis = c.basis AND f.day = c.end_day AND f.accelerator = h.accelerator AND f.is_cluster = (c.path <> 'as_run' AND h.nodes > 1)
+        JOIN last_prices AS l
+            ON l.to_day = c.to_day AND l.basis = c.basis AND l.accelerator = h.accelerator AND l.is_cluster = f.is_cluster AND l.last_day > c.end_day
+        WHERE c.end_day < c.to_day
+            AND (c.path <> 'as_run' OR EXISTS (FROM reference.stand_ins AS s WHERE s.run = c.run AND s.accelerator = h.accelerator))
+    )
+    WHERE place = 1
+),
+
+-- The parts followed one after the other, the old one first, with their prices where each is taken up and left.
+legs AS (
+    SELECT r.path, r.subject, r.basis, r.period, unnest([
+        {'leg': 1, 'accelerator': r.before.accelerator, 'start_day': r.from_day, 'start_usd': r.before.usd, 'end_day': m.hardware_day, 'end_usd': m.old_usd},
+        {'leg': 2, 'accelerator': r.step.accelerator, 'start_day': m.hardware_day, 'start_usd': m.new_usd, 'end_day': r.to_day, 'end_usd': r.step.usd}
+    ], recursive := true)
+    FROM routed AS r
+    JOIN met AS m
+        ON m.basis = r.basis AND m.from_day = r.from_day AND m.to_day = r.to_day
+        AND m.old_accelerator = r.before.accelerator AND m.old_is_cluster = coalesce(r.old_is_cluster, false)
+        AND m.new_accelerator = r.step.accelerator AND m.new_is_cluster = coalesce(r.new_is_cluster, false)
+    UNION ALL
+    SELECT path, subject, basis, period, leg, accelerator, start_day, start_usd, end_day, end_usd
+    FROM chains
+    QUALIFY max(end_day) OVER (PARTITION BY path, subject, basis, period) = to_day
+),
+
 -- Equal weight over the providers that a basis counts.
 relatives AS (
     SELECT b.basis, m.accelerator, m.day, avg(m.mean_log_relative) AS log_relative
@@ -192,33 +253,35 @@ running AS (
     WINDOW series AS (PARTITION BY basis, accelerator ORDER BY day)
 ),
 
-followed AS (
-    SELECT
-        m.*,
-        round(
-            coalesce(old_last.log_index, 0) - coalesce(old_first.log_index, 0) + coalesce(new_last.log_index, 0) - coalesce(new_first.log_index, 0),
-            12
-        ) AS price_log,
-        coalesce(old_last.matched_days, 0) - coalesce(old_first.matched_days, 0) + coalesce(new_last.matched_days, 0)
-            - coalesce(new_first.matched_days, 0) AS matched_days
-    FROM met AS m
-    ASOF LEFT JOIN running AS old_first
-        ON old_first.basis = m.basis AND old_first.accelerator = m.old_accelerator AND old_first.day <= m.from_day
-    ASOF LEFT JOIN running AS old_last
-        ON old_last.basis = m.basis AND old_last.accelerator = m.old_accelerator AND old_last.day <= m.hardware_day
-    ASOF LEFT JOIN running AS new_first
-        ON new_first.basis = m.basis AND new_first.accelerator = m.new_accelerator AND new_first.day <= m.hardware_day
-    ASOF LEFT JOIN running AS new_last
-        ON new_last.basis = m.basis AND new_last.accelerator = m.new_accelerator AND new_last.day <= m.to_day
+-- Where each series stands on the days on which a part is taken up or left.
+stands AS (
+    SELECT d.basis, d.accelerator, d.day, coalesce(r.log_index, 0) AS log_index, coalesce(r.matched_days, 0) AS matched_days
+    FROM (
+        SELECT basis, accelerator, start_day AS day FROM legs
+        UNION SELECT basis, accelerator, end_day FROM legs
+    ) AS d
+    ASOF LEFT JOIN running AS r ON r.basis = d.basis AND r.accelerator = d.accelerator AND r.day <= d.day
 ),
 
--- Each part as a logarithm; what a change of a thousandth of a millionth weighs is its mean.
+followed AS (
+    SELECT
+        l.path, l.subject, l.basis, l.period,
+        sum(ln(l.end_usd / l.start_usd) ORDER BY l.leg) AS level_log,
+        round(sum(e.log_index - s.log_index ORDER BY l.leg), 12) AS price_log,
+        CAST(sum(e.matched_days - s.matched_days) AS BIGINT) AS matched_days,
+        min(l.end_day) AS hardware_day,
+        string_agg(l.accelerator, '|' ORDER BY l.leg) AS accelerators_followed
+    FROM legs AS l
+    JOIN stands AS s ON s.basis = l.basis AND s.accelerator = l.accelerator AND s.day = l.start_day
+    JOIN stands AS e ON e.basis = l.basis AND e.accelerator = l.accelerator AND e.day = l.end_day
+    GROUP BY l.path, l.subject, l.basis, l.period
+),
+
+-- Each part as a logarithm, and what a logarithm of one weighs in dollars.
 weighed AS (
     SELECT
         r.*,
-        f.hardware_day,
-        f.price_log,
-        f.matched_days,
+        f.* EXCLUDE (path, subject, basis, period),
         r.after.cost_usd - r.before.cost_usd AS change_usd,
         CASE
             WHEN abs(ln(r.after.cost_usd / r.before.cost_usd)) < 1e-9 THEN r.after.cost_usd
@@ -226,12 +289,9 @@ weighed AS (
         END AS weight_usd,
         ln(r.after.cost_usd / r.step.cost_usd) AS recipe_log,
         coalesce(r.route_log, 0) AS assumptions_log,
-        ln(r.step.cost_usd / r.before.cost_usd) - ln(f.old_usd / r.before.usd) - ln(r.step.usd / f.new_usd) - coalesce(r.route_log, 0) AS hardware_log
+        ln(r.step.cost_usd / r.before.cost_usd) - f.level_log - coalesce(r.route_log, 0) AS hardware_log
     FROM routed AS r
-    LEFT JOIN followed AS f
-        ON f.basis = r.basis AND f.from_day = r.from_day AND f.to_day = r.to_day
-        AND f.old_accelerator = r.before.accelerator AND f.old_is_cluster = coalesce(r.old_is_cluster, false)
-        AND f.new_accelerator = r.step.accelerator AND f.new_is_cluster = coalesce(r.new_is_cluster, false)
+    LEFT JOIN followed AS f ON f.path = r.path AND f.subject = r.subject AND f.basis = r.basis AND f.period = r.period
 ),
 
 parts AS (
@@ -266,6 +326,7 @@ SELECT
     assumptions_usd,
     unsplit_usd,
     hardware_day,
+    accelerators_followed,
     coalesce(matched_days, 0) AS matched_days
 FROM parts
 ORDER BY run, path, basis, period
