@@ -1,13 +1,16 @@
 """The commands that look after the ledger: sources, doctor."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flows.app import FORMAT, app
 from flows.output import Format, print_rows, say
 from flows.progress import shown
+
+if TYPE_CHECKING:
+    from warehouse.ask import Answer
 
 
 @app.command()
@@ -34,9 +37,16 @@ def sources(
         say(note)
     for name in unknown:
         say(f"unknown spelling: {name}")
-    proven = [row for row in answer.rows if row[answer.columns.index("proven")]]
-    providers = {row[answer.columns.index("provider")] for row in proven}
-    say(f"{len(proven)} proven sources for {len(providers)} providers, {len(answer.rows) - len(proven)} unproven")
+    say(_headline(answer))
+
+
+def _headline(answer: "Answer") -> str:
+    """How many sources of whom; what only documentation tells of is counted apart, published histories are not counted."""
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    live = [row for row in rows if row["kind"] in {"api", "page"}]
+    proven = [row for row in live if row["proven"]]
+    providers = {row["provider"] for row in proven}
+    return f"{len(proven)} proven sources for {len(providers)} providers, {len(live) - len(proven)} unproven"
 
 
 def _check(names: list[str], form: Format) -> None:
