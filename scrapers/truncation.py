@@ -14,7 +14,7 @@ MAYBE_TRUNCATED = "maybe truncated"
 PAGE_SIZES = frozenset({10, 20, 25, 30, 40, 50, 60, 64, 75, 100, 128, 150, 200, 250, 256, 300, 400, 500, 512})
 # Words by which an answer tells that there is more, or how much there is.
 TELLS = re.compile(
-    r"[Tt]otal|^count|_count|Count|[Nn]ext|[Mm]ore$|[Cc]ursor|[Tt]oken|[Pp]ag(e|es|ing|ination)$|^links?$|^meta$"
+    r"[Tt]otal|^counts?$|_count|Count|[Nn]ext|[Mm]ore$|[Cc]ursor|[Tt]oken|[Pp]ag(e|es|ing|ination)$|^links?$|^meta$"
 )
 DEPTH = 3
 

@@ -77,7 +77,14 @@ def test_real_answers_in_any_order_give_the_same_warehouse(shared: Path, tmp_pat
             market.build()
             tables = market.tables()
             tables.pop("raw.verdicts")
-            found.append((tables, market.sql("SELECT snapshot_id, verdict, verdict_reason, is_good FROM staging.snapshots ORDER BY 1")))
+            found.append(
+                (
+                    tables,
+                    market.sql(
+                        "SELECT snapshot_id, verdict, verdict_reason, is_good FROM staging.snapshots ORDER BY 1"
+                    ),
+                )
+            )
     for name, rows in found[0][0].items():
         assert rows == found[1][0][name], f"{name}, seed {seed}"
     assert found[0][1] == found[1][1], f"seed {seed}"

@@ -257,7 +257,8 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
     [(first,)] = connection.execute(
         """
         WITH changed AS (
-            SELECT DISTINCT source, observed_day, source_kind, is_whole
+            SELECT DISTINCT
+                source, CASE WHEN source_kind = 'dataset' THEN scope ELSE 'whole' END AS series, observed_day, source_kind, is_whole
             FROM raw.snapshots
             WHERE load_number > $load_number
                 OR snapshot_id IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
@@ -270,8 +271,8 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
                 CASE WHEN NOT c.is_whole THEN min(s.observed_day) END
             )
             FROM changed AS c
-            JOIN staging.snapshots AS s ON s.source = c.source AND s.is_good
-            GROUP BY c.source, c.observed_day, c.is_whole
+            JOIN staging.snapshots AS s ON s.source = c.source AND s.series = c.series AND s.is_good
+            GROUP BY c.source, c.series, c.observed_day, c.is_whole
             UNION ALL
             SELECT min(s.observed_day)
             FROM changed AS c

@@ -45,10 +45,11 @@ class _Move:
 
 def unit_moved(connection: Connection, now: Reading, then: Reading) -> str:
     """Why the two cannot be in one unit; empty where nothing says so."""
+    offers = _offers(connection, now)
     moves = _moves(connection, now, then, _OFFERS)
-    if len(moves) < max(FEWEST_MATCHES, MATCHED_SHARE * _offers(connection, now)):
+    if len(moves) < max(FEWEST_MATCHES, MATCHED_SHARE * offers):
         moves = _moves(connection, now, then, _ACCELERATORS)
-    if len(moves) < FEWEST_MATCHES:
+    if not moves or offers < FEWEST_MATCHES:
         return ""
     return _by_one_factor(moves) or _by_counts(moves) or _by_a_rate(connection, moves, now.day)
 

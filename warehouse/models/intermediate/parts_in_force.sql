@@ -10,13 +10,13 @@
 --   observed_at: When it was seen, UTC.
 --   is_unchanged_next: The next sighting has the same price, and no whole snapshot lies between.
 WITH good AS (
-    SELECT source, source_kind, snapshot_id, observed_at, observed_day, is_whole
+    SELECT source, series, source_kind, snapshot_id, observed_at, observed_day, is_whole
     FROM staging.snapshots
     WHERE is_good
 ),
 
 part_sightings AS (
-    SELECT p.snapshot_id, p.ordinal, p.observed_at, p.day AS observed_day, p.source, p.offer_key, p.price
+    SELECT p.snapshot_id, p.ordinal, p.observed_at, p.day AS observed_day, p.source, g.series, p.offer_key, p.price
     FROM intermediate.priced_offers AS p
     JOIN good AS g ON g.snapshot_id = p.snapshot_id AND NOT g.is_whole
     WHERE p.is_good AND NOT p.is_whole
@@ -30,7 +30,7 @@ parts AS (
         lead(s.price) OVER keyed AS next_price,
         w.observed_day AS next_whole_day
     FROM part_sightings AS s
-    ASOF LEFT JOIN whole_days AS w ON s.source = w.source AND s.observed_at < w.observed_at
+    ASOF LEFT JOIN whole_days AS w ON s.source = w.source AND s.series = w.series AND s.observed_at < w.observed_at
     WINDOW keyed AS (PARTITION BY s.offer_key ORDER BY s.observed_day)
 )
 

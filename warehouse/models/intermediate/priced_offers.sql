@@ -60,7 +60,7 @@ SELECT
         CASE WHEN accelerator IS NULL THEN 'unknown accelerator' END,
         CASE WHEN NOT is_rentable THEN 'nobody rents this part out' END,
         name_conflict,
-        CASE WHEN accelerator_count IS NULL AND price_scope = 'offer' THEN 'the number of accelerators is not told' END,
+        CASE WHEN accelerator_count IS NULL AND accelerator IS NOT NULL AND price_scope = 'offer' THEN 'the number of accelerators is not told' END,
         CASE WHEN accelerator_count < 1 THEN 'a slice, not a whole accelerator' END,
         CASE WHEN price_scope = 'component' THEN 'accelerator only, the host is billed on top' END,
         CASE WHEN pricing_model = 'floor' THEN 'a "from" price or a bid floor' END,

@@ -9,6 +9,7 @@
 --   provider: The source's provider.
 --   source_kind: live, fixture, archived_page, dataset or curated.
 --   scope: whole, or what of the source was seen.
+--   series: What it may speak of as a whole: of a dataset its scope, such as one cloud; else the source.
 --   observed_at: When the prices were seen, UTC.
 --   observed_day: UTC date of observed_at.
 --   loaded_at: When the warehouse learnt of it, UTC.
@@ -49,6 +50,7 @@ SELECT
     provider,
     source_kind,
     scope,
+    CASE WHEN source_kind = 'dataset' THEN scope ELSE 'whole' END AS series,
     observed_at,
     observed_day,
     loaded_at,
