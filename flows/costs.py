@@ -321,7 +321,7 @@ def _where(connection: "Connection", asked: Asked) -> "Where":
 
 
 @contextmanager
-def _ledger(own: "Sequence[OwnRun]" = (), constants: dict[str, float] | None = None) -> "Iterator[Connection]":
+def reckoned(own: "Sequence[OwnRun]" = (), constants: dict[str, float] | None = None) -> "Iterator[Connection]":
     """The published copy; with runs of one's own or other constants, those beside it."""
     from warehouse import database, own_runs, what_if
 
@@ -334,7 +334,8 @@ def _ledger(own: "Sequence[OwnRun]" = (), constants: dict[str, float] | None = N
             yield connection
 
 
-def _run_id(connection: "Connection", name: str) -> str:
+def asked_run(connection: "Connection", name: str) -> str:
+    """The id of the run that a name means, said aloud where it is another. Raises UnknownNameError."""
     from warehouse.run_names import known_runs, run_id
 
     run = run_id(name, known_runs(connection))
@@ -361,8 +362,8 @@ def _own(params: str | None, tokens: str | None, active: str | None, asked: Aske
 def _known(name: str, asked: Asked, *, same_quality: bool) -> None:
     from warehouse import cost_questions
 
-    with _ledger(constants=asked.constants) as connection:
-        run = _run_id(connection, name)
+    with reckoned(constants=asked.constants) as connection:
+        run = asked_run(connection, name)
         where = _where(connection, asked)
         if same_quality:
             answer = cost_questions.same_quality(connection, run, on=where.day, basis=where.basis, money=asked.money)
@@ -376,7 +377,7 @@ def _known(name: str, asked: Asked, *, same_quality: bool) -> None:
 def _own_run(own: "OwnRun", asked: Asked) -> None:
     from warehouse import cost_questions
 
-    with _ledger([own], asked.constants) as connection:
+    with reckoned([own], asked.constants) as connection:
         where = _where(connection, asked)
         basis = where.basis or cost_questions.DEFAULT_BASIS
         answer = cost_questions.own(connection, own.run, on=where.day, basis=basis, keys=where.keys, money=asked.money)
@@ -389,8 +390,8 @@ def _fine_tune(name: str, tokens: str | None, method: Method, asked: Asked) -> N
 
     if tokens is None:
         raise WrongUsageError("--finetune needs --tokens: those of all epochs, with their padding")
-    with _ledger() as connection:
-        run = _run_id(connection, name)
+    with reckoned() as connection:
+        run = asked_run(connection, name)
         own = cost_questions.fine_tuning(connection, run, amount(tokens, "--tokens"), str(method), asked.stated)
     _own_run(own, asked)
 
@@ -400,7 +401,7 @@ def _budget(usd: float, asked: Asked) -> None:
 
     if asked.money.project != 1:
         raise WrongUsageError("--project is for costs; divide the budget by it instead")
-    with _ledger([cost_questions.unit_run(asked.mfu)], asked.constants) as connection:
+    with reckoned([cost_questions.unit_run(asked.mfu)], asked.constants) as connection:
         where = _where(connection, asked)
         basis = where.basis or cost_questions.DEFAULT_BASIS
         limits = cost_questions.Limits(asked.accelerators, asked.hours)
@@ -415,14 +416,16 @@ def _at_home(part: str, count: int, subject: "OwnRun | str | None", household: "
     from warehouse import ask, cost_questions
     from warehouse.own_runs import OwnRun
 
-    with _ledger([subject] if isinstance(subject, OwnRun) else [], asked.constants) as connection:
+    with reckoned([subject] if isinstance(subject, OwnRun) else [], asked.constants) as connection:
         keys = ask.accelerators(connection, part)
         if len(keys) > 1:
             raise WrongUsageError(f"{part} may be {', '.join(keys)}; say which")
         where = _where(connection, asked)
         if where.keys is not None:
             raise WrongUsageError("--at-home names the part; leave it out of --on and --accelerator")
-        run = subject.run if isinstance(subject, OwnRun) else None if subject is None else _run_id(connection, subject)
+        run = (
+            subject.run if isinstance(subject, OwnRun) else None if subject is None else asked_run(connection, subject)
+        )
         machine = cost_questions.Machine(keys[0], count, str(asked.memory), household)
         basis = where.basis or cost_questions.DEFAULT_BASIS
         answer = cost_questions.at_home(connection, machine, run, on=where.day, basis=basis, money=asked.money)
@@ -446,7 +449,7 @@ def _compare(name: str, and_day: str | None, asked: Asked) -> None:
     if not asked.on:
         raise WrongUsageError("compare needs two days: --on 2020-09-01 --and today")
     with what_if.supposing(own_runs.read(), asked.constants) as connection:
-        run = _run_id(connection, name)
+        run = asked_run(connection, name)
         where = _where(connection, asked)
         if where.keys is not None:
             raise WrongUsageError("compare follows the run's own part and the cheapest ones; leave the part out")

@@ -99,7 +99,12 @@ def _text(value: Any) -> str:
         return _number(value)
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value)
-    return "".join(c if c.isprintable() else "?" for c in str(plain(value)))
+    return printable(str(plain(value)))
+
+
+def printable(text: str) -> str:
+    """A text without control characters, so that nothing from outside steers the terminal."""
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _number(value: float) -> str:
