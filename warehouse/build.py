@@ -267,11 +267,11 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
             SELECT observed_day AS day FROM changed
             UNION ALL
             SELECT coalesce(
-                max(s.observed_day) FILTER (WHERE s.is_whole AND s.observed_day < c.observed_day),
+                max(s.observed_day) FILTER (WHERE s.is_whole AND s.series = c.series AND s.observed_day < c.observed_day),
                 CASE WHEN NOT c.is_whole THEN min(s.observed_day) END
             )
             FROM changed AS c
-            JOIN staging.snapshots AS s ON s.source = c.source AND s.series = c.series AND s.is_good
+            JOIN staging.snapshots AS s ON s.source = c.source AND s.is_good
             GROUP BY c.source, c.series, c.observed_day, c.is_whole
             UNION ALL
             SELECT min(s.observed_day)

@@ -16,8 +16,8 @@ WHERE o.own_why_not IS NULL
 QUALIFY row_number() OVER (
     PARTITION BY o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days
     ORDER BY
-        -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows name providers and resell nothing.
-        coalesce(s.is_aggregator AND s.kind <> 'curated', FALSE),
+        -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows and datasets resell nothing.
+        coalesce(s.is_aggregator AND s.kind NOT IN ('curated', 'dataset'), FALSE),
         CASE o.source_kind
             WHEN 'live' THEN CASE s.kind WHEN 'page' THEN 2 ELSE 1 END
             WHEN 'archived_page' THEN 3
