@@ -64,7 +64,7 @@ def parse(
     rows, rejected = preview(load(source), read_pages(files), moment)
     print_json(rows)
     for bad in rejected:
-        say(f"{source}: record {bad.record} does not read: {bad.reason}")
+        say(f"{source}: record {bad.record}: {bad.reason}")
     if not rows:
         say(f"{source}: the pages were read and list no offer")
         raise typer.Exit(1)

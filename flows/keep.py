@@ -148,8 +148,13 @@ def report_outcomes(outcomes: "Sequence[Outcome]") -> int:
     collected = [one for one in good if one.source_kind != "curated"]
     bad = [one for one in outcomes if one.status in {"failed", "empty", "withheld"}]
     for one in outcomes:
-        if one.status != "ok":
-            say(f"{one.source}: {one.status}: {one.reason}")
+        if one.status != "ok" or one.reason:
+            mend = (
+                f" (if that is how it is: gpuledger accept {one.snapshot_id} --reason ...)"
+                if one.status == "withheld"
+                else ""
+            )
+            say(f"{one.source}: {one.status}: {one.reason}{mend}")
     if good:
         say(
             f"{len(good)} collections of {len({one.source for one in good})} sources, {sum(one.offers for one in good):,} offers"

@@ -28,7 +28,7 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one collection of one source fared: ``ok``, ``partial``, ``empty``, ``failed``, ``skipped`` or ``withheld``, and why."""
+    """How one collection of one source fared: ``ok``, ``partial``, ``empty``, ``failed``, ``skipped`` or ``withheld``, and why, or what is odd."""
 
     source: str
     source_kind: str
@@ -36,6 +36,7 @@ class Outcome:
     reason: str
     offers: int
     observed_at: datetime
+    snapshot_id: str = ""
 
     @property
     def is_good(self) -> bool:
@@ -223,7 +224,8 @@ def _outcome(one: load.Loaded, withheld: dict[str, str]) -> Outcome:
     if one.manifest.snapshot_id in withheld:
         status = "empty" if status == "empty" else "withheld"
         reason = withheld[one.manifest.snapshot_id]
-    return Outcome(one.manifest.source, one.manifest.source_kind, status, reason, one.offers, one.manifest.observed_at)
+    told = one.manifest
+    return Outcome(told.source, told.source_kind, status, reason, one.offers, told.observed_at, told.snapshot_id)
 
 
 def build(*, full: bool = False, progress: Progress | None = None) -> builder.Built | None:

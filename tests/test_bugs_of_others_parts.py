@@ -68,7 +68,8 @@ def cheapest(ledger: Path, name: str, provider: str | None = None) -> Decimal:
     [
         ("L40", "0.69"), ("L40S", "0.79"), ("L4", "0.44"), ("A10", "0.75"), ("A10G", "1.006"), ("A40", "0.40"), ("RTX A4000", "0.25"), ("T4", "0.35"),
         ("T4G", "0.42"), ("h100-pcie-80gb", "3.29"), ("h100-sxm-80gb", "4.69"), ("h100-nvl-94gb", "3.90"), ("h200-nvl-141gb", "3.40"),
-        ("h200-unstated-141gb", "3.80"), ("GH200", "1.49"), ("GB200", "10.50"), ("B200", "5.90"), ("rtx-4090-24gb", "0.44"), ("v100-unstated-32gb", "0.90"),
+        ("h200-unstated-141gb", "3.80"), ("GH200", "1.49"), ("GB200", "10.50"), ("B200", "5.90"), ("rtx-4090-24gb", "0.44"),
+        ("v100-unstated-32gb", "0.90"),
     ],
 )  # fmt: skip
 def test_the_cheapest_of_a_part_is_never_that_of_its_neighbour(ledger: Path, asked_for: str, price: str) -> None:

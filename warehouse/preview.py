@@ -25,7 +25,7 @@ nullif(concat_ws('; ', coalesce(own_why_not, CASE WHEN own_remark IS NOT NULL TH
 def preview(
     adapter: Adapter, pages: Sequence[Page], observed_at: datetime
 ) -> tuple[list[dict[str, Any]], list[Rejected]]:
-    """One row per offer on the pages, as ``offers`` would show it, and the records that do not read.
+    """One row per offer on the pages, as ``offers`` would show it, and the records that do not read or ask no price.
 
     Raises PageError when the pages are not this source's.
     """
@@ -44,13 +44,13 @@ def preview(
         load.write_unjudged(connection, load.read(adapter, manifest, lambda: parsed))
         if any(offer.currency != "USD" for offer in parsed.offers):
             rates.insert(connection, _recent(exchange_rates.history(), observed_at), "history", 0)
-        reference.load(connection, ("accelerators", "machines", "providers", "regions"))
+        reference.load(connection, ("accelerators", "known_errors", "machines", "providers", "regions"))
         parts.name_texts(connection)
         connection.execute("CREATE TEMP TABLE days_to_build AS SELECT CAST(? AS DATE) AS day", [observed_at.date()])
         build.run_views(connection, upstream_of(["intermediate.priced_offers"]))
         found = connection.execute(f"SELECT {COLUMNS} FROM intermediate.priced_offers ORDER BY ordinal")
         names = [column[0] for column in found.description or []]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()], parsed.rejected
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()], [*parsed.rejected, *parsed.unpriced]
 
 
 def _recent(history: pa.Table, observed_at: datetime) -> pa.Table:

@@ -90,7 +90,7 @@ def override(connection: Connection, snapshot_id: str, verdict: str, reason: str
     ).fetchall()
     if not found:
         raise database.WarehouseError(
-            f'no snapshot {snapshot_id!r}; list them with: gpuledger sql "SELECT * FROM provider_coverage"'
+            f'no snapshot {snapshot_id!r}; list them with: gpuledger sql "SELECT day, source, status, snapshot_id, reason FROM provider_coverage"'
         )
     with database.transaction(connection):
         load_number = database.next_load_number(connection)

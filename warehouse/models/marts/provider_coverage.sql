@@ -13,6 +13,7 @@
 --   reason: Why it is not ok, or what is odd about it though it is.
 --   rejected: Records of the day's last collection that do not read.
 --   unpriced: Records of it without a price: zero, null or a word in its place.
+--   snapshot_id: Id of the day's last collection, for gpuledger accept and reject.
 --   last_good_at: When the newest good snapshot up to this day was seen, UTC.
 WITH records AS (
     SELECT snapshot_id, parser_version, count(*) FILTER (WHERE starts_with(reason, 'no price: ')) AS unpriced
@@ -32,6 +33,7 @@ days AS (
         arg_max(concat_ws('; ', nullif(reason, ''), nullif(verdict_reason, '')), (observed_at, snapshot_id)) AS reason,
         arg_max(rejected, (observed_at, snapshot_id)) AS rejected,
         arg_max(coalesce(unpriced, 0), (observed_at, snapshot_id)) AS unpriced,
+        arg_max(snapshot_id, (observed_at, snapshot_id)) AS last_snapshot_id,
         max(observed_at) FILTER (WHERE is_good) AS good_at
     FROM staging.snapshots
     LEFT JOIN records USING (snapshot_id, parser_version)
@@ -49,6 +51,7 @@ SELECT
     nullif(reason, '') AS reason,
     rejected,
     unpriced,
+    last_snapshot_id AS snapshot_id,
     max(good_at) OVER (PARTITION BY source ORDER BY day) AS last_good_at
 FROM days
 ORDER BY day, source
