@@ -19,6 +19,7 @@
 --   carry_days_dataset: Longest that a dataset's price stands unseen.
 --   carry_days_hyperscaler: Longest that a hyperscaler's archived or curated price stands unseen.
 --   carry_days_other: Longest that another's archived or curated price stands unseen.
+--   most_carry_days: The longest of these.
 SELECT
     CAST(max(version) AS INTEGER) AS parameters_version,
     CAST(max(value) FILTER (name = 'base') AS DOUBLE) AS base,
@@ -35,6 +36,7 @@ SELECT
     CAST(max(value) FILTER (name = 'carry_days_live') AS INTEGER) AS carry_days_live,
     CAST(max(value) FILTER (name = 'carry_days_dataset') AS INTEGER) AS carry_days_dataset,
     CAST(max(value) FILTER (name = 'carry_days_hyperscaler') AS INTEGER) AS carry_days_hyperscaler,
-    CAST(max(value) FILTER (name = 'carry_days_other') AS INTEGER) AS carry_days_other
+    CAST(max(value) FILTER (name = 'carry_days_other') AS INTEGER) AS carry_days_other,
+    CAST(max(value) FILTER (starts_with(name, 'carry_days_')) AS INTEGER) AS most_carry_days
 FROM reference.index_parameters
 WHERE version = (SELECT max(version) FROM reference.index_parameters)

@@ -1,7 +1,8 @@
--- Every offer on every day to build on which its price stands: seen that day, or carried from its source's last good snapshot.
+-- Every offer on every day to build on which its price stands: seen that day, or carried from its source's last good snapshot. Also on the
+-- day before the first of them, for what holds a day against the one before; who wants only the days to build joins them.
 -- grain: day, offer_key
 -- partition: transient
--- inputs: snapshots_in_force, parts_in_force, intermediate.priced_offers
+-- inputs: snapshots_in_force, parts_in_force, intermediate.priced_offers, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   age_days: Days since the price was seen.
@@ -14,7 +15,7 @@ WITH standing AS (
     LEFT JOIN (
         SELECT snapshot_id, offer_key, min(price) AS price
         FROM intermediate.priced_offers
-        WHERE segment = 'hyperscaler' AND snapshot_id IN (SELECT next_snapshot_id FROM snapshots_in_force WHERE next_day > observed_day + 14)
+        WHERE segment = 'hyperscaler' AND snapshot_id IN (SELECT next_snapshot_id FROM snapshots_in_force WHERE next_day > observed_day + (SELECT carry_days_live FROM intermediate.index_parameters))
         GROUP BY ALL
     ) AS n ON n.snapshot_id = w.next_snapshot_id AND n.offer_key = p.offer_key
     UNION ALL BY NAME
@@ -25,16 +26,18 @@ WITH standing AS (
 
 aged AS (
     SELECT
-        *,
-        date_diff('day', day, standing_day) AS age_days,
+        s.*,
+        date_diff('day', s.day, s.standing_day) AS age_days,
         CASE
-            WHEN segment = 'marketplace' OR pricing_model = 'spot' THEN 3
-            WHEN source_kind = 'live' THEN 14
-            WHEN source_kind = 'dataset' THEN 35
-            WHEN segment = 'hyperscaler' THEN 400
-            ELSE 120
+            WHEN s.segment = 'marketplace' THEN l.carry_days_marketplace
+            WHEN s.pricing_model = 'spot' THEN l.carry_days_spot
+            WHEN s.source_kind = 'live' THEN l.carry_days_live
+            WHEN s.source_kind = 'dataset' THEN l.carry_days_dataset
+            WHEN s.segment = 'hyperscaler' THEN l.carry_days_hyperscaler
+            ELSE l.carry_days_other
         END AS carry_days
-    FROM standing
+    FROM standing AS s
+    CROSS JOIN intermediate.index_parameters AS l
 )
 
 SELECT

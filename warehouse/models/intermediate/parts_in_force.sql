@@ -1,7 +1,7 @@
--- Which offers of snapshots that are not whole hold on each day to build: each until it is seen again or a whole snapshot comes.
+-- Which offers of snapshots that are not whole hold on each day to build and the one before: each until it is seen again or a whole snapshot comes.
 -- grain: day, snapshot_id, ordinal
 -- partition: transient
--- inputs: staging.snapshots, whole_days, intermediate.priced_offers
+-- inputs: days_asked, staging.snapshots, whole_days, intermediate.priced_offers, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   snapshot_id: Snapshot that shows the offer.
@@ -37,8 +37,8 @@ parts AS (
 SELECT
     d.day, p.snapshot_id, p.ordinal, p.observed_day, p.observed_at,
     p.next_price = p.price AND (p.next_whole_day IS NULL OR p.next_day <= p.next_whole_day) AS is_unchanged_next
-FROM days_to_build AS d
+FROM days_asked AS d
 JOIN parts AS p
     ON d.day >= p.observed_day
     AND d.day < least(coalesce(p.next_day, DATE '9999-12-31'), coalesce(p.next_whole_day, DATE '9999-12-31'))
-WHERE d.day <= p.observed_day + 400 OR p.next_day IS NOT NULL
+WHERE d.day <= p.observed_day + (SELECT most_carry_days FROM intermediate.index_parameters) OR p.next_day IS NOT NULL

@@ -11,6 +11,7 @@
 --   preferred_source: The one source that counts.
 SELECT o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days, o.source AS preferred_source
 FROM offer_days AS o
+JOIN days_to_build USING (day)
 LEFT JOIN reference.sources AS s USING (source)
 WHERE o.own_why_not IS NULL
 QUALIFY row_number() OVER (

@@ -26,6 +26,7 @@
 WITH counted AS (
     SELECT o.*, coalesce(a.node_size, 1) AS node_size
     FROM offer_days AS o
+    JOIN days_to_build USING (day)
     JOIN intermediate.preferred_sources AS s USING (day, provider, accelerator, pricing_model, commitment_days)
     LEFT JOIN reference.accelerators AS a USING (accelerator)
     WHERE o.own_why_not IS NULL AND o.source = s.preferred_source
