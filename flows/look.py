@@ -87,3 +87,26 @@ def doctor(form: FORMAT = Format.TABLE) -> None:
     print_rows(["what", "state", "how_it_is", "mend"], rows, form)
     if not all(one.is_well for one in findings):
         raise typer.Exit(1)
+
+
+@app.command()
+def verify(form: FORMAT = Format.TABLE) -> None:
+    """Make everything published again from the raw rows and say what differs; exit status 1 when something does.
+
+    Example: gpuledger verify
+    """
+    from flows.progress import shown
+    from warehouse import verify as verifier
+
+    with shown("verifying") as progress:
+        found = verifier.verify(progress)
+    columns = ["table", "published", "recomputed", "only_published", "only_recomputed", "differing", "example"]
+    print_rows(columns, [[getattr(one, column) for column in columns] for one in found.comparisons], form)
+    if found.note:
+        say(found.note)
+    if not found.agrees:
+        names = ", ".join(one.table for one in found.comparisons if not one.agrees)
+        say(f"build {found.build_id} is not what its raw rows give: {names}")
+        raise typer.Exit(1)
+    rows = sum(one.published for one in found.comparisons)
+    say(f"build {found.build_id}: {rows:,} rows of {len(found.comparisons)} tables, all as published")
