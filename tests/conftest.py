@@ -22,7 +22,7 @@ PREFECT_HOME = Path(tempfile.mkdtemp(prefix="gpu-ledger-prefect-"))
 
 # Prefect reads its settings once, when it is imported.
 for name in [name for name in os.environ if name.startswith(("GPULEDGER_", "PREFECT_"))]:
-    if name != "GPULEDGER_KILLS":
+    if name not in {"GPULEDGER_KILLS", "GPULEDGER_FUZZ"}:
         del os.environ[name]
 os.environ.update(
     DO_NOT_TRACK="1",
@@ -83,6 +83,21 @@ def prefect_harness() -> Iterator[None]:
 
     with prefect_test_harness(server_startup_timeout=180):
         yield
+
+
+@pytest.fixture(scope="session")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with every fixture and the curated prices, built and published. Not to be written to."""
+    from flows import steps
+
+    folder = tmp_path_factory.mktemp("ledger")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPULEDGER_DATA", str(folder))
+        steps.collect_fixtures()
+        steps.collect_curated()
+        steps.load_archive()
+        steps.build()
+    return folder
 
 
 @pytest.fixture(scope="session")

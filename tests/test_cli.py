@@ -2,43 +2,13 @@
 
 import csv
 import io
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
 
-from flows import steps
+from tests.command import gpuledger, json_lines
 from tests.record import FIXTURES
-
-
-@pytest.fixture(scope="session")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with every fixture and the curated prices, built and published."""
-    folder = tmp_path_factory.mktemp("ledger")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPULEDGER_DATA", str(folder))
-        steps.collect_fixtures()
-        steps.collect_curated()
-        steps.load_archive()
-        steps.build()
-    return folder
-
-
-def gpuledger(*arguments: str, data: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "flows.cli", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | {"GPULEDGER_DATA": str(data)} | more, check=False
-    )
-
-
-def json_lines(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_sql_prints_a_table_csv_or_json(ledger: Path) -> None:

@@ -10,6 +10,7 @@ from warehouse.ask import UnknownNameError
 from warehouse.cost_questions import ImpossibleQuestionError, after_release, known_basis, price_day
 from warehouse.database import Connection
 from warehouse.model import upstream_of
+from warehouse.what_if import same_version
 
 Row = Mapping[str, Any]
 Pages = Callable[[str], Sequence["Node"]]
@@ -393,7 +394,8 @@ def _offers(
     connection.execute("CREATE OR REPLACE TEMP TABLE days_to_build AS SELECT $1::DATE AS day", [day])
     for model in upstream_of(["offer_days"]):
         if model.partition == "transient":
-            connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
+            with same_version():
+                connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
     return _rows(
         connection,
         """

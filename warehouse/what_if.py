@@ -4,8 +4,10 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
+import duckdb
+
 from warehouse import database, own_runs
-from warehouse.database import Connection
+from warehouse.database import Connection, WarehouseError
 from warehouse.model import all_models
 from warehouse.own_runs import OwnRun
 
@@ -52,8 +54,20 @@ def make(connection: Connection, name: str) -> None:
     """Make a model anew in place of the published table."""
     [model] = [model for model in all_models() if model.name == name]
     _hide(connection, name)
-    kind = "VIEW" if model.partition == "view" else "TABLE"
-    connection.execute(f"CREATE {kind} {name} AS {model.sql}")
+    with same_version():
+        connection.execute(f"CREATE {'VIEW' if model.partition == 'view' else 'TABLE'} {name} AS {model.sql}")
+
+
+@contextlib.contextmanager
+def same_version() -> Iterator[None]:
+    """Says so where this program's models don't run on what another version of it has published."""
+    try:
+        yield
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise WarehouseError(
+            f"the published copy is of another version of this program; make it anew with: gpuledger build"
+            f" ({' '.join(str(error).split())[:120]})"
+        ) from None
 
 
 def _copy(connection: Connection, name: str) -> None:
