@@ -20,7 +20,7 @@ run: $(INSTALLED) ## the whole pipeline on the recorded pages; ends by saying wh
 	$(BIN)/gpuledger run --fixtures
 
 test: $(INSTALLED) ## the tests that take less than two minutes
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-slow: $(INSTALLED) ## the others: fuzzing, kills, simulated time, clones, a browser
 	$(BIN)/python -m pytest -m slow
