@@ -140,7 +140,7 @@ def resolve_text(
 @lru_cache(maxsize=100_000)
 def _read(raw: str, provider: str | None) -> _Reading:
     known = catalogue().by_key.get(raw.strip().casefold())
-    if known:
+    if known and (fold_name(raw), provider) not in _names():
         return _of_row(known)
     if found := instance_type(raw, provider):
         return replace(_of_row(catalogue().by_key[found.accelerator]), count=found.count)

@@ -46,9 +46,11 @@ WAYS: dict[str, tuple[PricingModel, int]] = {
     "Price per chip-hour (3-year CUD)": ("reserved", 1095),
 }
 COLUMNS = [SOURCE_OF, SEEN_ON, CHIP, VENDOR, PLACE, *WAYS, NOTES, WORDS, COUNT]
-INSTANCE = re.compile(
-    r"\b(p\d[a-z]*\.\d*xlarge|g\d[a-z]*\.\d*xlarge|a[23]-[a-z]+gpu-\d+g|N[CDV]\d+[a-z]*(?: ?[A-Z]\d+)? ?(?:v\d)?)(?=$|[\s,;.)])"
-)
+INSTANCE = {
+    "Amazon Web Services": re.compile(r"\b([pg]\d[a-z]*\.\d*xlarge)(?=$|[\s,;.)])"),
+    "Google Cloud": re.compile(r"\b(a[23]-[a-z]+gpu-\d+g)(?=$|[\s,;.)])"),
+    "Microsoft Azure": re.compile(r"\b(N[CDV]\d+[a-z]*(?: ?[A-Z]\d+)? ?(?:v\d)?)(?=$|[\s,;.)])"),
+}
 
 
 def captures(path: Path) -> Iterator[Capture]:
@@ -73,22 +75,29 @@ def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
 
 def _offers(row: dict[str, Any]) -> Iterator[Offer]:
     chip = clean(row[CHIP])
-    instance = INSTANCE.search(f"{clean(row[NOTES])} ; {clean(row[WORDS])}")
+    instance = _instance(row)
     places = re.split(r"\s*,\s*", row[PLACE]) if row[PLACE] else ["global"]  # one cell may name several
     for place, (way, (model, days)) in itertools.product(places, WAYS.items()):
         if row[way]:
             yield Offer(
-                sku=instance[1] if instance else chip,
+                sku=instance or chip,
                 accelerator_name=chip,
                 accelerator_count=decimal_of(row[COUNT]) if row[COUNT] else None,
                 price=decimal_of(row[way]),
                 currency="USD",
-                price_scope=_scope(row, instance[1] if instance else ""),
+                price_scope=_scope(row, instance),
                 pricing_model=model,
                 commitment_days=days,
                 provider=row[VENDOR],
                 region=place,
             )
+
+
+def _instance(row: dict[str, Any]) -> str:
+    """The instance type that the notes or the description name, of clouds whose types are known; else nothing."""
+    pattern = INSTANCE.get(row[VENDOR])
+    found = pattern.search(f"{clean(row[NOTES])} ; {clean(row[WORDS])}") if pattern else None
+    return found[1] if found else ""
 
 
 def _scope(row: dict[str, Any], instance: str) -> PriceScope:

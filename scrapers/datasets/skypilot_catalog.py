@@ -17,6 +17,7 @@ Odd about it:
 * A TPU slice (``tpu-v4-8``) has the count 1; how many chips it has, its name tells.
 * ``GpuInfo`` (once ``GPUInfo``) is a Python dict printed as text, or a bare word. Its memory is that of each accelerator,
   at Vast since v7 that of all. Counts are numbers or quoted strings; FluidStack's instance types are opaque ids.
+* AWS's F1 (FPGAs) and VT1 (video transcoders) stand among the accelerators and are left out.
 * No currency is printed. Prices are US dollars, but Scaleway's are its list's euros.
 """
 
@@ -51,6 +52,7 @@ FILE = re.compile(
 )
 NEEDED = {"InstanceType", "AcceleratorName", "AcceleratorCount", "Price", "SpotPrice", "Region"}
 CURRENCIES = {"scaleway": "EUR"}
+NO_ACCELERATOR = re.compile(r"(vt|f)\d")
 RUNPOD_TIER = re.compile(r"_(SECURE|COMMUNITY)$")
 
 # Which machine types GCP builds which accelerators into, by their number.
@@ -168,9 +170,9 @@ def _reader(cloud: str) -> Any:
 
     def read(ask: dict[str, Any]) -> Iterator[Offer]:
         price = decimal_of(ask["price"])
-        if not price:  # Vast's spot prices: none is told.
-            return
         name, sku = ask["AcceleratorName"], ask["InstanceType"]
+        if not price or (cloud == "aws" and NO_ACCELERATOR.match(sku)):  # 0 is what Vast's spot column says of none
+            return
         count = None if name.startswith("tpu-") else decimal_of(ask["AcceleratorCount"])
         memory_gb = _memory_gb(ask.get("GpuInfo") or ask.get("GPUInfo") or "")
         is_component = cloud == "gcp" and not sku and count is not None

@@ -1,7 +1,7 @@
 -- Every offer seen, with its price in US dollars per hour and what keeps it out of the aggregates.
 -- grain: snapshot_id, ordinal
 -- partition: view
--- inputs: intermediate.hourly_offers, intermediate.odd_offers
+-- inputs: intermediate.hourly_offers, intermediate.odd_offers, reference.known_errors
 -- columns:
 --   day: UTC date on which the price was seen.
 --   observed_at: When it was seen, UTC.
@@ -72,8 +72,12 @@ SELECT
             WHEN usd_per_accelerator_hour NOT BETWEEN lowest_usd_per_hour AND highest_usd_per_hour
                 THEN format('outside what this part can cost, {} to {} USD an hour', lowest_usd_per_hour, highest_usd_per_hour)
         END,
+        'a known mistake of ' || in_source || ': ' || mistake,
         o.odd_why_not
     ), '') AS own_why_not,
     o.remark AS own_remark
 FROM intermediate.hourly_offers AS h
 LEFT JOIN intermediate.odd_offers AS o USING (day, snapshot_id, ordinal)
+LEFT JOIN reference.known_errors AS k
+    ON k.in_source = h.source AND h.day BETWEEN k.first_day AND k.last_day AND h.sku LIKE k.sku_pattern
+    AND h.region = coalesce(k.in_region, h.region) AND h.pricing_model = coalesce(k.of_pricing_model, h.pricing_model)
