@@ -1,11 +1,15 @@
 """The documents say what is so: links lead somewhere, commands and settings exist, the example source works."""
 
+import functools
 import importlib
 import json
 import re
+import subprocess
 import sys
 import textwrap
+import tomllib
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -22,11 +26,12 @@ CODE = "\n".join(
 )
 
 
+@functools.cache
 def commands() -> set[str]:
-    from flows import ask, keep, look  # noqa: F401  # they register their commands
-    from flows.app import app
-
-    return {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.cli", "--help"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return set(re.findall(r"^  ([a-z-]+)  ", done.stdout.partition("Commands:")[2], re.MULTILINE))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -45,6 +50,16 @@ def test_what_a_document_names_is_there(document: Path) -> None:
         for target in line.split()
     }
     assert used <= targets
+
+
+def test_each_dependency_has_its_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    asked = [*project["project"]["dependencies"], *chain.from_iterable(project["dependency-groups"].values())]
+    names = {re.split(r"[<>=~!\[ ]", one)[0] for one in asked}
+    reasons = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8").partition("## Dependencies")[2]
+    given = {name for row in re.findall(r"^\| (.*?) \|", reasons, re.MULTILINE) for name in row.split(", ")}
+    assert names - given == set()
+    assert given - names == {"package"}
 
 
 def test_the_example_source_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
