@@ -180,6 +180,7 @@ def cost(
 ) -> None:
     """Show what a training run would cost: a known one, your own, what a budget trains, or a machine at home.
 
+    \b
     Examples:
       gpuledger cost llama-65b --on 2023-03-01 --basis provider:azure
       gpuledger cost --params 7e9 --tokens 1e12 --accelerators 256 --deadline 21d
@@ -187,7 +188,7 @@ def cost(
       gpuledger cost --finetune llama-2-70b --tokens 1e8 --method qlora
       gpuledger cost --at-home rtx-4090 --count 2
       gpuledger cost compare gpt-3 --on 2020-09-01 --and today
-    """
+    """  # noqa: D301  # the backspace keeps the lines below it apart in --help
     from warehouse.cost_questions import Household
 
     run, is_comparison = _subject(words or [])
