@@ -48,4 +48,4 @@ lock: ## the newest versions that work together; needs uv, on the PATH or from a
 
 clean: ## everything that is made anew; your prices in data/ stay
 	rm -rf .venv .venv-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find flows scrapers warehouse tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find flows scrapers warehouse tests -name __pycache__ -prune -exec rm -rf {} +
