@@ -1,5 +1,6 @@
 """What a source is, what its pages are, and how sources are found: by being there."""
 
+import csv
 import difflib
 import hashlib
 import importlib
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 SourceType = Literal["api", "page", "dataset", "curated"]
 MAX_PAGE_BYTES = 64 * 1024 * 1024
+# Eight times the largest price page seen; the tree of a page takes some hundred times its size.
+MAX_HTML_BYTES = 8 * 1024 * 1024
+MOST_OF_AN_ERROR = 500
 
 
 class PageError(ValueError):
@@ -35,7 +39,9 @@ class PageError(ValueError):
     """
 
 
-READING_ERRORS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
+READING_ERRORS = (
+    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, csv.Error, SyntaxError,
+)  # fmt: skip
 """What code raises that reads a layout it does not know; PageError and pydantic's errors are ValueErrors."""
 
 
@@ -97,7 +103,11 @@ class Page:
 
     @cached_property
     def soup(self) -> BeautifulSoup:
-        """The body as HTML."""
+        """The body as HTML. Raises PageError when it is larger than any price page."""
+        if len(self.body) > MAX_HTML_BYTES:
+            raise PageError(
+                f"{self.name}: {len(self.body) >> 20} MiB of HTML; a price page has at most {MAX_HTML_BYTES >> 20}"
+            )
         return BeautifulSoup(self.text, "lxml")
 
 
@@ -175,7 +185,7 @@ class Adapter:
         try:
             found: list[Offer | Rejected] = list(self.module.parse(pages))
         except PageError as error:
-            raise PageError(f"{self.name}: {error}") from error
+            raise PageError(" ".join(f"{self.name}: {error}".split())[:MOST_OF_AN_ERROR]) from error
         except READING_ERRORS as error:
             raise PageError(f"{self.name}: the layout is not the one known ({one_line(error)})") from error
         offers = [item for item in found if isinstance(item, Offer)]

@@ -42,18 +42,23 @@ EXCERPT = {"armSkuName", "armRegionName", "retailPrice", "unitOfMeasure", "meter
 def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
     """Offers for a bare (Linux) machine: on demand, Spot, Low Priority, reserved for one, three or five years."""
     rows: dict[Offer, tuple[bool, date]] = {}
+    unread = set()
     for page in pages:
         for record in items(_body(page, "Items")["Items"], "Items"):
             for found in each([record], "armSkuName", _read):
                 if isinstance(found, Rejected):
                     yield found
+                    unread.add((record.get("armSkuName"), record.get("armRegionName")))
                 else:
                     rank = (record.get("isPrimaryMeterRegion", True), found.effective_at or date.min)
                     rows[found] = max(rank, rows.get(found, rank))
     best: dict[tuple[object, ...], tuple[bool, date]] = {}
     for offer, rank in rows.items():
         best[_key(offer)] = max(rank, best.get(_key(offer), rank))
-    yield from (offer for offer, rank in rows.items() if rank == best[_key(offer)])
+    # Where a row of a size does not read, another that it would have replaced must not stand in for it.
+    yield from (
+        offer for offer, rank in rows.items() if rank == best[_key(offer)] and (offer.sku, offer.region) not in unread
+    )
 
 
 def _body(page: Page, *needed: str) -> dict[str, Any]:

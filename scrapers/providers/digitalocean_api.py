@@ -39,6 +39,8 @@ def _offers(size: dict[str, Any]) -> Iterable[Offer]:
         if slug.startswith("gpu-"):
             raise PageError("a GPU size without gpu_info")
         return
+    if not slug.startswith("gpu-"):
+        raise PageError("accelerators in a size of another name")
     if slug.endswith("-contracted"):
         return
     memory, regions = gpu["vram"], size["regions"]

@@ -77,5 +77,7 @@ def _offers(row: dict[str, Any]) -> Iterator[Offer]:
     """What one GPU costs in each way."""
     told = labelled(row["titles"], row["cells"])
     for bought in sold(told, {"hardware"}, by_the_hour=True):
+        if bought["pricing_model"] == "reserved" and not bought["commitment_days"]:
+            raise PageError("reserved, and nothing says for how long")
         product = {"tier": row["tier"], "price_scope": "accelerator"}
         yield Offer(sku=told["hardware"], accelerator_name=model_name(told["hardware"]), **(bought | product))
