@@ -12,7 +12,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import cast
 
-from warehouse import database, names, parts, rates, reference
+from warehouse import database, macro, names, parts, rates, reference
+from warehouse.comments import comment
 from warehouse.database import Connection
 from warehouse.model import Model, all_checks, all_models
 
@@ -111,7 +112,8 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
                 first_day, last_day, days_built, rows_changed,
             ],
         )  # fmt: skip
-        _comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
+        comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
+        macro.create(connection)
         _check(connection)
         unknown = connection.execute(UNKNOWN_NAMES).fetchall()
         for model in all_models():
@@ -170,29 +172,19 @@ def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
     """Make or refresh one model; returns the rows written to it."""
     if model.partition == "view":
         connection.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
-        _comment(connection, "VIEW", model.name, model.comment, model.columns)
+        comment(connection, "VIEW", model.name, model.comment, model.columns)
         return 0
     if model.partition == "transient":
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
         return 0
     if full or model.partition == "none":
         connection.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
-        _comment(connection, "TABLE", model.name, model.comment, model.columns)
+        comment(connection, "TABLE", model.name, model.comment, model.columns)
         [(written,)] = connection.execute(f"SELECT count(*) FROM {model.name}").fetchall()
         return int(written)
     connection.execute(f"DELETE FROM {model.name} WHERE day IN (SELECT day FROM days_to_build)")
     [(written,)] = connection.execute(f"INSERT INTO {model.name} BY NAME {model.sql}").fetchall()
     return int(written)
-
-
-def _comment(connection: Connection, kind: str, name: str, comment: str, columns: dict[str, str]) -> None:
-    statements = [f"COMMENT ON {kind} {name} IS {_literal(comment)}"]
-    statements += [f"COMMENT ON COLUMN {name}.{column} IS {_literal(text)}" for column, text in columns.items()]
-    connection.execute(";\n".join(statements))
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _check(connection: Connection) -> None:
@@ -294,6 +286,8 @@ def _models_hash() -> str:
     digest = hashlib.sha256()
     for model in all_models():
         digest.update(f"{model.name} {model.partition} {model.sql}".encode())
+    for one in macro.all_macros():
+        digest.update(repr(one).encode())
     for path in sorted(Path(names.__file__).parent.glob("*.py")):
         if path.stem in {"names", "instance_types", "parts"}:
             digest.update(path.read_bytes())

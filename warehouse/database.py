@@ -181,18 +181,20 @@ def scratch() -> Iterator[Connection]:
     Raises NothingPublishedError when there is no published copy, WarehouseError when it is damaged.
     """
     connect_published().close()
-    with tempfile.TemporaryDirectory(dir=data_dir(), prefix=".scratch-") as folder:
-        with duckdb.connect(str(Path(folder) / "scratch.duckdb")) as connection:
-            _set_up(connection)
-            _plan_each_use_apart(connection)
-            _migrate(connection)
-            connection.execute(f"ATTACH '{_quoted(published_file())}' AS published (READ_ONLY)")
-            raw = connection.execute(
-                "SELECT table_name FROM duckdb_tables() WHERE database_name = 'published' AND schema_name = 'raw' ORDER BY 1"
-            ).fetchall()
-            for (name,) in raw:
-                connection.execute(f"INSERT INTO raw.{name} BY NAME FROM published.raw.{name}")
-            yield connection
+    with (
+        tempfile.TemporaryDirectory(dir=data_dir(), prefix=".scratch-") as folder,
+        duckdb.connect(str(Path(folder) / "scratch.duckdb")) as connection,
+    ):
+        _set_up(connection)
+        _plan_each_use_apart(connection)
+        _migrate(connection)
+        connection.execute(f"ATTACH '{_quoted(published_file())}' AS published (READ_ONLY)")
+        raw = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'published' AND schema_name = 'raw' ORDER BY 1"
+        ).fetchall()
+        for (name,) in raw:
+            connection.execute(f"INSERT INTO raw.{name} BY NAME FROM published.raw.{name}")
+        yield connection
 
 
 def connect_memory() -> Connection:

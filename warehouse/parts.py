@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 from warehouse import database, names
+from warehouse.comments import comment
 from warehouse.database import Connection
 
 SCHEMA = pa.schema(
@@ -20,9 +21,23 @@ CREATE TABLE IF NOT EXISTS intermediate.offer_parts (
 """
 
 
+_COMMENT = "What the words of each offer name: the accelerator, its form, its memory, how many."
+_COLUMNS = {
+    "offer_text_id": "Hash of all the words.",
+    "accelerator": "Key of the accelerator; null where the words do not tell.",
+    "vendor": "Who makes it.",
+    "model": "Model.",
+    "form_factor": "Form factor; unstated where nobody printed one.",
+    "memory_gb": "Memory of each accelerator.",
+    "accelerator_count": "Accelerators in the offer, fractional for slices.",
+    "name_conflict": "Words of the offer that contradict each other.",
+}
+
+
 def name_texts(connection: Connection, *, again: bool = False) -> int:
     """Resolve the texts that have no accelerator yet, or all of them ``again``; returns how many."""
     connection.execute(_TABLE)
+    comment(connection, "TABLE", "intermediate.offer_parts", _COMMENT, _COLUMNS)
     if again:
         connection.execute("DELETE FROM intermediate.offer_parts")
     texts = connection.execute(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from scrapers.source import load_all
 from warehouse import database, own_runs
+from warehouse.comments import comment
 from warehouse.database import Connection
 
 SOURCES_SCHEMA = pa.schema(
@@ -69,3 +70,25 @@ def load(connection: Connection, only: Collection[str] | None = None) -> None:
     with database.registered(connection, {"declared_sources": sources_table()}):
         connection.execute("CREATE OR REPLACE TABLE reference.sources AS FROM declared_sources ORDER BY source")
     own_runs.add(connection, own_runs.read())
+    _comment(connection)
+
+
+def _comment(connection: Connection) -> None:
+    """Say what the tables and columns mean, by the rows of ``columns.csv``."""
+    rows = connection.execute(
+        """
+        SELECT table_name, column_name, c.comment
+        FROM reference.columns AS c
+        SEMI JOIN (
+            FROM duckdb_columns() SELECT schema_name, table_name, column_name UNION ALL FROM duckdb_tables() SELECT schema_name, table_name, NULL
+        ) AS t ON t.schema_name = 'reference' AND t.table_name = c.table_name AND t.column_name IS NOT DISTINCT FROM c.column_name
+        """
+    ).fetchall()
+    texts: dict[str, dict[str | None, str]] = {}
+    for table, column, text in rows:
+        texts.setdefault(table, {})[column] = text
+    for table, columns in texts.items():
+        about = columns.pop(None, "")
+        comment(
+            connection, "TABLE", f"reference.{table}", about, {str(column): text for column, text in columns.items()}
+        )
