@@ -33,7 +33,16 @@ def parse(pages):
     for page in pages:
         yield from each(page.json, "sku", lambda row: [Offer(**row)])
 '''
-PARTS = ["H100 SXM 80GB", "A100 SXM4 80GB", "RTX 4090", "L40S", "H200 SXM 141GB", "B200 SXM 180GB", "A100 PCIe 40GB", "MI300X"]
+PARTS = [
+    "H100 SXM 80GB",
+    "A100 SXM4 80GB",
+    "RTX 4090",
+    "L40S",
+    "H200 SXM 141GB",
+    "B200 SXM 180GB",
+    "A100 PCIe 40GB",
+    "MI300X",
+]
 START = datetime(2023, 1, 1, tzinfo=UTC)
 
 

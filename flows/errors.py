@@ -28,7 +28,9 @@ def _status(error: Exception) -> int | None:
     from warehouse.cost_questions import ImpossibleQuestionError
     from warehouse.own_runs import OwnRunError
 
-    if isinstance(error, WrongUsageError | UnknownSourceError | UnknownNameError | ImpossibleQuestionError | OwnRunError):
+    if isinstance(
+        error, WrongUsageError | UnknownSourceError | UnknownNameError | ImpossibleQuestionError | OwnRunError
+    ):
         return 2
     if isinstance(error, PageError | ArchiveError | NoFixturesError):
         return 1

@@ -108,7 +108,9 @@ def from_fixtures(name: str, archive: Archive) -> list[Manifest]:
 def fixture_age_days(name: str, now: datetime) -> int | None:
     """Days since the newest fixture of a source was recorded; None where it has none."""
     try:
-        stamps = [datetime.strptime(path.name, STAMP).replace(tzinfo=UTC) for path in (fixtures_dir() / name).glob("*Z")]
+        stamps = [
+            datetime.strptime(path.name, STAMP).replace(tzinfo=UTC) for path in (fixtures_dir() / name).glob("*Z")
+        ]
     except NoFixturesError:
         return None
     return (now - max(stamps)).days if stamps else None

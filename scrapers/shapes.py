@@ -369,7 +369,7 @@ def json_ld(page: Page) -> Iterator[dict[str, Any]]:
     for script in page.soup.select('script[type="application/ld+json"]'):
         found = embedded(script.string or "")
         for item in found if isinstance(found, list) else [found]:
-            yield from item["@graph"] if "@graph" in item else [item]
+            yield from item.get("@graph", [item])
 
 
 def next_data(page: Page) -> Any:

@@ -63,7 +63,7 @@ def test_each_cloud_of_a_dataset_is_a_list_of_its_own(market: Market) -> None:
     assert market.sql("SELECT sku FROM offers_current ORDER BY 1") == [("b",), ("c",)]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_an_incremental_build_equals_a_full_one_with_datasets(market: Market, seed: int) -> None:
     market.source("catalogue", "skypilot_catalog", kind="dataset", is_aggregator=True)
     market.source("table", "price_table", kind="dataset", is_aggregator=True)

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.command import gpuledger, json_lines
+from tests.command import gpuledger, json_lines, within
 from tests.market import Market, offer
 from warehouse import what_if
 from warehouse.ask import UnknownNameError
@@ -38,7 +38,7 @@ source = "our own log"
 
 
 def cost(ledger: Path, *arguments: str, **more: str) -> list[dict[str, Any]]:
-    return json_lines(gpuledger("cost", *arguments, "--format", "json", data=ledger, **more))
+    return json_lines(within("cost", *arguments, "--format", "json", data=ledger, **more))
 
 
 def ask(ledger: Path, query: str) -> list[tuple[Any, ...]]:
@@ -277,7 +277,7 @@ def test_other_currencies_and_real_dollars(ledger: Path) -> None:
     )
     assert real["cost_usd_of_2024_mid"] == pytest.approx(usd["cost_usd_mid"] * factor)
     assert (whole["cost_usd_mid"], whole["project_factor"]) == (pytest.approx(3.4 * usd["cost_usd_mid"]), 3.4)
-    late = gpuledger("cost", "llama-65b", "--real", "2024", data=ledger)
+    late = within("cost", "llama-65b", "--real", "2024", data=ledger)
     assert late.returncode == 2
     assert "end with 2025-06" in late.stderr
 
@@ -352,7 +352,7 @@ def test_compare_takes_a_change_apart(ledger: Path) -> None:
     ],
 )
 def test_nonsense_gets_one_clear_line(ledger: Path, arguments: list[str], told: str) -> None:
-    done = gpuledger("cost", *arguments, data=ledger)
+    done = within("cost", *arguments, data=ledger)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -380,12 +380,10 @@ def test_runs_of_a_file_join_in(ledger: Path, runs_file: Path) -> None:
     as_run = [row for row in cost(ledger, "my-past", "--on", "2023-03-21", **more) if row["as_run"]]
     assert {(row["accelerator"], row["accelerator_hours_mid"]) for row in as_run} == {("a100-sxm-80gb", 1000)}
     assert cost(ledger, "compare", "my-past", "--on", "2023-03-21", "--and", "2024-03-21", **more)
-    told = gpuledger(
-        "explain", "cost", "my-past", "--on", "2023-03-21", "--basis", "provider:azure", data=ledger, **more
-    )
+    told = within("explain", "cost", "my-past", "--on", "2023-03-21", "--basis", "provider:azure", data=ledger, **more)
     assert told.returncode == 0, told.stderr
     assert "our own log" in told.stdout
-    assert gpuledger("cost", "my-7b", data=ledger).returncode == 2
+    assert within("cost", "my-7b", data=ledger).returncode == 2
 
 
 def test_runs_of_a_file_are_in_every_table_of_a_build(
@@ -452,7 +450,7 @@ def leaves(node: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def explained(ledger: Path, *arguments: str) -> dict[str, Any]:
-    [tree] = json_lines(gpuledger("explain", *arguments, "--format", "json", data=ledger))
+    [tree] = json_lines(within("explain", *arguments, "--format", "json", data=ledger))
     return tree
 
 
@@ -515,7 +513,7 @@ def test_explanation_of_a_price_and_of_an_offer(ledger: Path) -> None:
     ],
 )
 def test_what_can_not_be_explained_says_why(ledger: Path, arguments: list[str], told: str) -> None:
-    done = gpuledger("explain", *arguments, data=ledger)
+    done = within("explain", *arguments, data=ledger)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
 
@@ -529,5 +527,5 @@ def test_columns_of_changes_carry_their_units() -> None:
 
 
 def test_json_of_an_explanation_is_one_object(ledger: Path) -> None:
-    done = gpuledger("explain", "price", H100, "--format", "json", data=ledger)
+    done = within("explain", "price", H100, "--format", "json", data=ledger)
     assert isinstance(json.loads(done.stdout), dict)

@@ -356,7 +356,11 @@ def _ways(memory_gb: Decimal, count: Decimal | None, scope: str | None) -> Itera
 def _count_conflict(name: _Reading, code: _Reading, count: Decimal | None) -> str | None:
     if count is None or name.count is None or code.decides or name.decides or name.is_slice or name.slice_gb:
         return None
-    return f"name says {name.count:f}x, offer says {count:f}" if abs(name.count - count) > Decimal("0.01") else None
+    return (
+        f"name says {name.count:f}x, offer says {shortest(count):f}"
+        if abs(name.count - count) > Decimal("0.01")
+        else None
+    )
 
 
 # --- checking a reading against the catalogue -----------------------------------------------------------------------
