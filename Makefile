@@ -23,7 +23,7 @@ test: $(INSTALLED) ## the tests that take less than two minutes
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-slow: $(INSTALLED) ## the others: fuzzing, kills, simulated time, clones, a browser
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow --numprocesses auto --dist worksteal
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

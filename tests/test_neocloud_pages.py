@@ -77,6 +77,7 @@ def truth_of(path: Path) -> tuple[str, str, set[tuple[object, ...]]]:
     return html, source, facts(offers(source, html))
 
 
+@pytest.mark.slow
 @every_page_if_small
 def test_a_page_cut_anywhere_gives_no_wrong_price(path: Path) -> None:
     html, source, truth = truth_of(path)
@@ -100,6 +101,7 @@ def _is_leaf(tag: Tag) -> bool:
     return tag.select_one("*") is None and bool(tag.get_text(strip=True))
 
 
+@pytest.mark.slow
 @every_page_if_small
 @pytest.mark.parametrize(
     "text", [None, "Something else", "", "$1.23", "8"], ids=["gone", "words", "empty", "price", "number"]
@@ -128,6 +130,7 @@ def is_name(leaf: Tag) -> bool:
     return re.fullmatch(names, leaf.text.strip()) is not None
 
 
+@pytest.mark.slow
 @every_page
 def test_headers_that_changed_places_give_no_wrong_price(path: Path) -> None:
     html, source, truth = truth_of(path)
@@ -231,6 +234,7 @@ DAMAGES: list[Callable[[Any], Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "day"), [("runpod", "2023-09-29"), ("runpod", "2026-08-10"), ("datacrunch", "2026-08-22")]
 )

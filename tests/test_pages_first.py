@@ -57,6 +57,7 @@ def rows_of(soup: BeautifulSoup) -> list[list[Tag]]:
     return [row.find_all(CELLS, recursive=False) for row in soup.select(ROWS)]
 
 
+@pytest.mark.slow
 @every_page
 def test_a_page_cut_anywhere_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -67,6 +68,7 @@ def test_a_page_cut_anywhere_gives_no_wrong_price(path: Path) -> None:
         assert_no_wrong_price(source, html[place:], truth)
 
 
+@pytest.mark.slow
 @every_page
 def test_a_page_without_one_cell_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -79,6 +81,7 @@ def test_a_page_without_one_cell_gives_no_wrong_price(path: Path) -> None:
             assert_no_wrong_price(source, str(soup), truth)
 
 
+@pytest.mark.slow
 @every_page
 def test_a_renamed_header_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -105,6 +108,7 @@ def test_columns_are_found_by_their_header(path: Path) -> None:
         assert facts(parsed(source, str(soup))) == truth
 
 
+@pytest.mark.slow
 @every_page
 def test_headers_that_changed_places_give_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]

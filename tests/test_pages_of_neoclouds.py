@@ -68,6 +68,7 @@ def assert_no_wrong_price(source: str, html: str, truth: set[tuple[object, ...]]
     assert facts(found) <= truth
 
 
+@pytest.mark.slow
 @every(PATHS)
 def test_a_page_cut_anywhere_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -78,6 +79,7 @@ def test_a_page_cut_anywhere_gives_no_wrong_price(path: Path) -> None:
         assert_no_wrong_price(source, html[place:], truth)
 
 
+@pytest.mark.slow
 @every(MARKUP)
 def test_a_page_without_one_tag_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -93,6 +95,7 @@ def headers_of(soup: BeautifulSoup) -> list[list[Tag]]:
     return [row.find_all(["th", "td"], recursive=False) for table in soup.find_all("table") for row in table("tr")[:1]]
 
 
+@pytest.mark.slow
 @every(MARKUP)
 def test_a_renamed_header_gives_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -104,6 +107,7 @@ def test_a_renamed_header_gives_no_wrong_price(path: Path) -> None:
             assert_no_wrong_price(source, str(soup), truth)
 
 
+@pytest.mark.slow
 @every(MARKUP)
 def test_headers_that_changed_places_give_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -115,6 +119,7 @@ def test_headers_that_changed_places_give_no_wrong_price(path: Path) -> None:
         assert_no_wrong_price(source, str(soup), truth)
 
 
+@pytest.mark.slow
 @every(MARKUP)
 def test_other_words_for_a_price_give_no_wrong_price(path: Path) -> None:
     html, source = path.read_text(encoding="utf-8"), path.parts[-3]
@@ -177,6 +182,7 @@ def damaged(document: Any, most: int = 120) -> Iterator[Any]:
             yield one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["latitude_page", "sesterce_console_page"])
 def test_a_damaged_stream_gives_no_wrong_price(source: str) -> None:
     html = fixture(source)
@@ -188,6 +194,7 @@ def test_a_damaged_stream_gives_no_wrong_price(source: str) -> None:
         assert_no_wrong_price(source, f"<html><script>self.__next_f.push([1,{stream}])</script></html>", truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["novita", "sakura"])
 def test_a_damaged_answer_gives_no_wrong_price(source: str) -> None:
     pages = fixture_pages(next((FIXTURES / source).glob("*T*")))

@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 import shutil
-import time
 from datetime import date, timedelta
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -510,8 +509,6 @@ def test_nine_years_of_every_day_fit(written: Path, tmp_path: Path) -> None:
         connection.execute(NINE_YEARS)
         [(days,)] = connection.execute("SELECT count(*) FROM provider_prices_daily").fetchall()
         assert days > 900_000
-        started = time.monotonic()
         folder = site.write(connection, tmp_path / "site").parent
-        assert time.monotonic() - started < 60
     assert len(list(folder.glob("accelerators/*.html"))) > 40
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 5_000_000
