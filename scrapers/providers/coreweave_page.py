@@ -36,8 +36,8 @@ SOURCE = Source(
     kind="page",
     offers=range(12, 80),
     terms="public price list",
+    former_urls=("https://www.coreweave.com/gpu-cloud-pricing",),
 )
-
 COMPONENT = "gpu component cost per hour"
 HOST = re.compile(r"Max (.+) per GPU \((.+)\)")
 HOST_SCOPES = {"vCPUs": "host_vcpu", "RAM (GB)": "host_gib"}

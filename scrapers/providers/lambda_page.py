@@ -36,8 +36,8 @@ SOURCE = Source(
     kind="page",
     offers=range(12, 80),
     terms="public price list",
+    former_urls=("https://lambdalabs.com/service/gpu-cloud",),
 )
-
 BADGE = ".tag"
 PER_GPU = "price/gpu/hr"
 COLUMNS = {

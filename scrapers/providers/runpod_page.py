@@ -39,6 +39,7 @@ SOURCE = Source(
     kind="page",
     offers=range(20, 120),
     terms="public price list",
+    former_urls=("https://www.runpod.io/gpu-instance/pricing",),
 )
 CLOUDS = {"Secure Cloud": "secure", "Community Cloud": "community"}
 TERMS = {"oneMonthPrice": 30, "threeMonthPrice": 90, "sixMonthPrice": 180}
