@@ -1,19 +1,36 @@
 """The commands that read: resolve, parse, prices, trend, sql, export."""
 
+from collections.abc import Collection
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows import complete
 from flows.app import FORMAT, WrongUsageError, app, read_pages, when
-from flows.output import Format, print_json, print_rows, say
+from flows.output import Format, is_unicode, print_json, print_rows, say, tell
+from flows.table import sparkline
 
 if TYPE_CHECKING:
     from warehouse.ask import Answer
 
-ACCELERATOR = Annotated[str, typer.Argument(help="A key such as h100-sxm-80gb, or a name such as H100.")]
+ACCELERATOR = Annotated[
+    str,
+    typer.Argument(help="A key such as h100-sxm-80gb, or a name such as H100.", autocompletion=complete.accelerators),
+]
 SHOWN_ROWS = 40
+# What a narrow terminal shows first.
+PRICE_COLUMNS = (
+    "accelerator",
+    "provider",
+    "sku",
+    "pricing_model",
+    "usd_per_accelerator_hour",
+    "usd_per_hour",
+    "age_days",
+)
+TREND_COLUMNS = ("accelerator", "day", "usd_per_accelerator_hour_median", "n_providers", "status")
 
 
 def day_of(text: str | None) -> date | None:
@@ -49,7 +66,9 @@ def resolve(
 
 @app.command()
 def parse(
-    source: Annotated[str, typer.Argument(help="Whose pages these are; see: gpuledger sources")],
+    source: Annotated[
+        str, typer.Argument(help="Whose pages these are; see: gpuledger sources", autocompletion=complete.sources)
+    ],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved pages, one snapshot together.")],
     observed_at: Annotated[str | None, typer.Option(help="When they were saved (ISO 8601); now if not said.")] = None,
 ) -> None:
@@ -87,7 +106,8 @@ def prices(
 
     with database.connect_published() as connection:
         keys = ask.accelerators(connection, accelerator)
-        _show(ask.prices(connection, keys, count), form, f"no current offer of {', '.join(keys)}", every=every)
+        answer = ask.prices(connection, keys, count)
+    _show(answer, form, f"no current offer of {', '.join(keys)}", every=every, keep=PRICE_COLUMNS)
 
 
 @app.command()
@@ -115,7 +135,10 @@ def trend(
             commitment_days=commitment_days,
             since=day_of(since),
         )
-    _show(answer, form, f"no {pricing_model} price of {', '.join(keys)} in segment {segment}", every=True)
+    nothing = f"no {pricing_model} price of {', '.join(keys)} in segment {segment}"
+    if form is Format.TABLE:
+        _sketch(answer)
+    _show(answer, form, nothing, every=True, keep=TREND_COLUMNS)
 
 
 @app.command()
@@ -150,12 +173,20 @@ def export(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the
     say(f"{len(written)} files in {folder}")
 
 
-def _show(answer: "Answer", form: Format, nothing: str, *, every: bool) -> None:
+def _sketch(answer: "Answer") -> None:
+    """A line for each part: how its median moved, from the first month to the last."""
+    part, median = answer.columns.index("accelerator"), answer.columns.index("usd_per_accelerator_hour_median")
+    for key in dict.fromkeys(row[part] for row in answer.rows):
+        values = [row[median] for row in answer.rows if row[part] == key]
+        tell(f"{key}  {sparkline(values, is_plain=not is_unicode())}  {values[0]:.2f} to {values[-1]:.2f} USD an hour")
+
+
+def _show(answer: "Answer", form: Format, nothing: str, *, every: bool, keep: Collection[str] = ()) -> None:
     """Print the rows; with none, say so and exit with 1."""
     if not answer.rows:
         say(nothing)
         raise typer.Exit(1)
     rows = answer.rows if every or form is not Format.TABLE else answer.rows[:SHOWN_ROWS]
-    print_rows(answer.columns, rows, form)
+    print_rows(answer.columns, rows, form, keep)
     if len(rows) < len(answer.rows):
         say(f"{len(answer.rows) - len(rows)} more rows with --all")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flows import complete
 from flows.app import FORMAT, WrongUsageError, app
 from flows.output import Format, print_rows, say
 
@@ -125,7 +126,11 @@ class Where:
 def cost(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN | compare RUN]", help="A training run such as gpt-3, palm-540b, llama-65b."),
+        typer.Argument(
+            metavar="[RUN | compare RUN]",
+            help="A training run such as gpt-3, palm-540b, llama-65b.",
+            autocompletion=complete.runs,
+        ),
     ] = None,
     on: Annotated[
         list[str] | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows import complete
 from flows.app import WrongUsageError, app
 from flows.costs import asked_run, day_of, reckoned
 from flows.output import Format, plain, printable
@@ -29,7 +30,9 @@ MANY = 1_000_000
 
 @explain.command("cost")
 def explain_cost(
-    run: Annotated[str, typer.Argument(help="A training run such as gpt-3, palm-540b, llama-65b.")],
+    run: Annotated[
+        str, typer.Argument(help="A training run such as gpt-3, palm-540b, llama-65b.", autocompletion=complete.runs)
+    ],
     on: ON = None,
     accelerator: Annotated[str | None, typer.Option(help="The part; the run's own if not said.")] = None,
     basis: BASIS = "on_demand_median",
@@ -61,7 +64,9 @@ def explain_cost(
 
 @explain.command("price")
 def explain_price(
-    accelerator: Annotated[str, typer.Argument(help="A key such as h100-sxm-80gb.")],
+    accelerator: Annotated[
+        str, typer.Argument(help="A key such as h100-sxm-80gb.", autocompletion=complete.accelerators)
+    ],
     on: ON = None,
     basis: BASIS = "on_demand_median",
     every: EVERY = False,

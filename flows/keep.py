@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows import complete
 from flows.app import WrongUsageError, app, read_pages, when
 from flows.output import say
 from flows.progress import shown
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from warehouse.build import Built
 
 SOURCES = Annotated[
-    list[str] | None, typer.Argument(metavar="[SOURCE...]", help="Only these; all if none. See: gpuledger sources")
+    list[str] | None,
+    typer.Argument(
+        metavar="[SOURCE...]", help="Only these; all if none. See: gpuledger sources", autocompletion=complete.sources
+    ),
 ]
 FIXTURES = Annotated[
     bool, typer.Option("--fixtures", help="Take the recorded pages of tests/fixtures instead of the network.")
@@ -75,7 +79,9 @@ def collect(
 
 @app.command()
 def load(
-    source: Annotated[str, typer.Argument(help="Whose pages these are; see: gpuledger sources")],
+    source: Annotated[
+        str, typer.Argument(help="Whose pages these are; see: gpuledger sources", autocompletion=complete.sources)
+    ],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved pages, one snapshot together.")],
     observed_at: Annotated[str, typer.Option(help="When they were saved (ISO 8601, UTC unless it says otherwise).")],
     kind: Annotated[SavedKind, typer.Option(help="Your own capture, or an archived page.")] = SavedKind.LIVE,
@@ -96,11 +102,7 @@ def build(*, full: Annotated[bool, typer.Option("--full", help="Make everything 
 
     Example: gpuledger build
     """
-    from flows import steps
-
-    with shown("building") as progress:
-        built = steps.build(full=full, progress=progress)
-    say_built(built)
+    _build(full=full)
 
 
 @app.command()
@@ -139,6 +141,18 @@ def _load() -> "list[Outcome]":
 
     with shown("loading") as progress:
         return steps.load_archive(progress)
+
+
+def _build(*, full: bool = False) -> None:
+    from flows import steps
+    from flows.tell import tell_alerts
+
+    with shown("building") as progress:
+        built = steps.build(full=full, progress=progress)
+    say_built(built)
+    steps.publish_parquet()
+    if not tell_alerts():
+        raise typer.Exit(3)
 
 
 def report_outcomes(outcomes: "Sequence[Outcome]") -> int:
@@ -193,7 +207,7 @@ def accept(snapshot: Annotated[str, typer.Argument(help="Id of a snapshot.")], r
     from flows import steps
 
     steps.decide(snapshot, "accepted", reason)
-    say_built(steps.build())
+    _build()
 
 
 @app.command()
@@ -205,4 +219,4 @@ def reject(snapshot: Annotated[str, typer.Argument(help="Id of a snapshot.")], r
     from flows import steps
 
     steps.decide(snapshot, "withheld", reason)
-    say_built(steps.build())
+    _build()
