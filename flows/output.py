@@ -2,13 +2,16 @@
 
 import csv
 import json
+import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
+
+from flows.table import table
 
 
 class Format(StrEnum):
@@ -22,6 +25,11 @@ class Format(StrEnum):
 def say(text: str) -> None:
     """A line for the person watching."""
     print(text, file=sys.stderr)
+
+
+def tell(text: str) -> None:
+    """A line that was asked for."""
+    print(text, flush=True)
 
 
 def plain(value: Any) -> Any:
@@ -49,14 +57,14 @@ def _finite(row: dict[str, Any]) -> dict[str, Any]:
     return {key: None if isinstance(value, float) and value - value != 0 else value for key, value in row.items()}
 
 
-def print_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], form: Format) -> None:
-    """Rows in the form asked for."""
+def print_rows(names: Sequence[str], rows: Sequence[Sequence[Any]], form: Format, keep: Collection[str] = ()) -> None:
+    """Rows in the form asked for; in a table that has to be narrow, the columns to ``keep`` go last."""
     if form is Format.JSON:
         print_json(dict(zip(names, row, strict=True)) for row in rows)
     elif form is Format.CSV:
         _print_csv(names, rows)
     else:
-        _print_table(names, rows)
+        _print_table(names, rows, keep)
 
 
 def _print_csv(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -76,15 +84,27 @@ def _cell(value: Any) -> Any:
     return told
 
 
-def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    cells = [[_text(value) for value in row] for row in rows]
-    widths = [max([len(name), *(len(row[place]) for row in cells)]) for place, name in enumerate(names)]
-    right = [
+def _print_table(names: Sequence[str], rows: Sequence[Sequence[Any]], keep: Collection[str]) -> None:
+    """As wide as it takes; at a terminal no wider than that, and what has no room is said."""
+    numbers = [
         bool(rows) and all(isinstance(row[place], int | float | Decimal | None) for row in rows)
         for place in range(len(names))
     ]
-    for line in [list(names), ["-" * width for width in widths], *cells]:
-        print("  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip())
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    laid_out = table(names, [[_text(value) for value in row] for row in rows], numbers, width, keep)
+    for line in laid_out.lines:
+        print(line if is_unicode() else line.replace("…", "~"))
+    if laid_out.left_out:
+        say(f"no room at this width for {', '.join(laid_out.left_out)}; --format csv and json have all")
+
+
+def is_unicode() -> bool:
+    """Whether stdout can show more than ASCII."""
+    try:
+        "…▁".encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
 
 
 def _text(value: Any) -> str:
