@@ -242,6 +242,14 @@ def build(*, full: bool = False, progress: Progress | None = None) -> builder.Bu
     return built
 
 
+def publish_parquet() -> Path | None:
+    """Write what has changed of the published copy as Parquet; None when nothing has. Raises WarehouseError."""
+    from warehouse import parquet
+
+    with database.writer_lock(wait_seconds=60), database.connect_published() as connection:
+        return parquet.publish(connection)
+
+
 def report() -> Path:
     """Write the report from the published copy; returns its first page. Raises NothingPublishedError."""
     from warehouse.reports import site

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -137,13 +137,7 @@ def connect_working(*, read_only: bool = False) -> Connection:
 
 def connect_published() -> Connection:
     """The published copy, read-only. Raises NothingPublishedError when there is none, WarehouseError when it is damaged."""
-    path = published_file()
-    if not path.exists():
-        raise NothingPublishedError(f"nothing is published at {path} yet; make it with: gpuledger run --fixtures")
-    try:
-        connection = duckdb.connect(str(path), read_only=True)
-    except duckdb.Error as error:
-        raise WarehouseError(_unreadable(path, error)) from None
+    connection = _open_whole(published_file(), lambda path: duckdb.connect(path, read_only=True))
     _set_up(connection)
     return connection
 
@@ -153,14 +147,7 @@ def connect_beside_published() -> Connection:
 
     Raises NothingPublishedError when there is no published copy, WarehouseError when it is damaged.
     """
-    path = published_file()
-    if not path.exists():
-        raise NothingPublishedError(f"nothing is published at {path} yet; make it with: gpuledger run --fixtures")
-    connection = duckdb.connect()
-    try:
-        connection.execute(f"ATTACH '{_quoted(path)}' AS published (READ_ONLY)")
-    except duckdb.Error as error:
-        raise WarehouseError(_unreadable(path, error)) from None
+    connection = _open_whole(published_file(), _attached)
     _set_up(connection)
     names = connection.execute(
         """
@@ -174,27 +161,63 @@ def connect_beside_published() -> Connection:
     return connection
 
 
+def _attached(path: str) -> Connection:
+    connection = duckdb.connect()
+    connection.execute(f"ATTACH '{_quoted(path)}' AS published (READ_ONLY)")
+    return connection
+
+
+def _open_whole(path: Path, open_it: Callable[[str], Connection]) -> Connection:
+    """Open the published copy, though a build may swap it at that moment.
+
+    DuckDB reads the head of a file, then opens it again by its name: between the two it may have become another one.
+    """
+    for _ in range(100):
+        try:
+            there = _which(path)
+        except FileNotFoundError:
+            told = f"nothing is published at {path} yet; make it with: gpuledger run --fixtures"
+            raise NothingPublishedError(told) from None
+        try:
+            connection = open_it(str(path))
+        except duckdb.Error as error:
+            if _which(path) == there:
+                raise WarehouseError(_unreadable(path, error)) from None
+            continue
+        if _which(path) == there:
+            return connection
+        connection.close()
+    raise WarehouseError(f"{path} is swapped faster than it can be opened; run this again")
+
+
+def _which(path: Path) -> tuple[int, int, int]:
+    """Tells a file from another of the same name."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 @contextlib.contextmanager
 def scratch() -> Iterator[Connection]:
     """An unbuilt warehouse with the raw rows of the published copy, which is attached as ``published``; gone afterwards.
 
     Raises NothingPublishedError when there is no published copy, WarehouseError when it is damaged.
     """
-    connect_published().close()
     with (
+        _open_whole(published_file(), _attached) as connection,
         tempfile.TemporaryDirectory(dir=data_dir(), prefix=".scratch-") as folder,
-        duckdb.connect(str(Path(folder) / "scratch.duckdb")) as connection,
     ):
+        connection.execute(f"ATTACH '{_quoted(Path(folder) / 'scratch.duckdb')}' AS scratch")
+        connection.execute("USE scratch")
         _set_up(connection)
         _plan_each_use_apart(connection)
         _migrate(connection)
-        connection.execute(f"ATTACH '{_quoted(published_file())}' AS published (READ_ONLY)")
         raw = connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE database_name = 'published' AND schema_name = 'raw' ORDER BY 1"
         ).fetchall()
         for (name,) in raw:
             connection.execute(f"INSERT INTO raw.{name} BY NAME FROM published.raw.{name}")
         yield connection
+        connection.execute("USE memory; DETACH scratch")
 
 
 def connect_memory() -> Connection:
@@ -308,7 +331,7 @@ def _migrate(connection: Connection) -> None:
         connection.execute("COMMIT")
 
 
-def _quoted(path: Path) -> str:
+def _quoted(path: Path | str) -> str:
     return str(path).replace("'", "''")
 
 
