@@ -20,7 +20,7 @@ from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.futures import wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import steps
+from flows import steps, tell
 from flows.steps import Outcome
 from scrapers.archive import Manifest
 from warehouse.build import Built
@@ -70,6 +70,18 @@ def build_models() -> Built | None:
     return steps.build()
 
 
+@task(retries=2, retry_delay_seconds=30)
+def publish_parquet() -> Path | None:
+    """What is published, as Parquet."""
+    return steps.publish_parquet()
+
+
+@task
+def tell_alerts() -> bool:
+    """What someone wants to be told of; what goes wrong with that is said, and stops nothing."""
+    return tell.tell_alerts()
+
+
 @task
 def write_report() -> Path:
     """The report."""
@@ -100,6 +112,8 @@ def collect(*, fixtures: bool = False) -> list[Outcome]:
 def build() -> Built | None:
     """Bring the tables up to date and publish."""
     built = build_models()
+    publish_parquet()
+    tell_alerts()
     if built is not None:
         create_table_artifact(
             key="build",

@@ -9,7 +9,7 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from json import dumps
@@ -71,6 +71,8 @@ class _Ask:
     secret_params: Mapping[str, str] = field(default_factory=dict)
     content: bytes | None = None
     redirects: int = 0
+    is_message: bool = False
+    """Something told: the answer need say no more than that it was taken."""
     may_follow: Callable[[str], bool] | None = None
 
     @property
@@ -203,6 +205,22 @@ class Client:
         with self._told():
             ask = _Ask("POST", self._url(url, {}, secrets), sent, secrets, dumps(json).encode())
             return self._page(ask, name)
+
+    def send(self, url: str, *, json: object, hosts: Collection[str]) -> None:
+        """Tell a webhook something as JSON, once: any 2xx is well, nothing is sent again, and no redirect is followed.
+
+        The whole address counts as a key, since what a webhook's path holds is one. Raises FetchError, also for a host
+        that is not among ``hosts``.
+        """
+        with self._told():
+            ask = _Ask("POST", self._url(url, {}, {}), {"Content-Type": "application/json"}, {}, dumps(json).encode())
+            for secret in (url, str(ask.url), ask.url.raw_path.decode("ascii")):
+                self._redactor.add(secret)
+            if ask.host not in hosts:
+                raise FetchError(f"{ask.host} is not among the hosts named ({', '.join(hosts)}); nothing was sent")
+            self._check(ask)
+            if isinstance(self._exchange(replace(ask, is_message=True)), _Redirect):
+                raise FetchError(f"{ask.host} redirects; not followed, and nothing is known to be read", kind="redirect")
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -369,7 +387,7 @@ class Client:
         # A transport that answers from memory has unpacked the body already.
         chunks = [response.content] if response.is_stream_consumed else response.iter_raw()
         encoding = "" if response.is_stream_consumed else headers.get("content-encoding", "")
-        if status != 200:
+        if status != 200 and not (ask.is_message and 200 <= status < 300):
             raise refused(ask.host, status, headers, answer.start(chunks, encoding), self._key_names)
         if _declared_bytes(headers) > limit:
             raise answer.TooLargeError
