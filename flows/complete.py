@@ -2,6 +2,7 @@
 
 import csv
 import importlib.resources
+import io
 import pkgutil
 
 from scrapers import datasets, providers
@@ -24,7 +25,6 @@ def sources(incomplete: str) -> list[str]:
 
 
 def _first_column(table: str, incomplete: str) -> list[str]:
-    file = importlib.resources.files("warehouse").joinpath("reference", f"{table}.csv")
-    with file.open(encoding="utf-8", newline="") as lines:
-        next(lines)
-        return sorted(row[0] for row in csv.reader(lines) if row[0].startswith(incomplete.lower()))
+    text = importlib.resources.files("warehouse").joinpath("reference", f"{table}.csv").read_text(encoding="utf-8")
+    _, *rows = csv.reader(io.StringIO(text))
+    return sorted(row[0] for row in rows if row[0].startswith(incomplete.lower()))
