@@ -220,7 +220,9 @@ class Client:
                 raise FetchError(f"{ask.host} is not among the hosts named ({', '.join(hosts)}); nothing was sent")
             self._check(ask)
             if isinstance(self._exchange(replace(ask, is_message=True)), _Redirect):
-                raise FetchError(f"{ask.host} redirects; not followed, and nothing is known to be read", kind="redirect")
+                raise FetchError(
+                    f"{ask.host} redirects; not followed, and nothing is known to be read", kind="redirect"
+                )
 
     @contextmanager
     def _told(self) -> Iterator[None]:
