@@ -18,7 +18,7 @@ from warehouse.model import all_checks, all_models
 Connection = duckdb.DuckDBPyConnection
 Rows = list[tuple[Any, ...]]
 HOURS = ("intermediate.run_facts", "intermediate.training_parts", "training_hours")
-COSTS = ("basis_prices_daily", "training_costs", "training_cost_frontier")
+COSTS = ("intermediate.basis_spans", "basis_prices_daily", "training_costs", "training_cost_frontier")
 ESTIMATES = ("intermediate.recomputed_estimates", "claims", "published_cost_checks")
 REFERENCES = (
     "accelerators", "claims", "cluster_limits", "estimate_inputs", "mfu", "price_bases", "published_costs", "stand_ins",
@@ -50,6 +50,14 @@ SELECT
     min(age_days) AS age_days
 FROM segments
 JOIN reference.accelerators AS a USING (accelerator)
+GROUP BY ALL
+"""
+SPANS = """
+CREATE OR REPLACE TABLE series_spans AS
+SELECT
+    provider, segment, accelerator, pricing_model, commitment_days, min(day) AS first_day, max(day) AS last_day,
+    (SELECT max(day) FROM provider_prices_daily) AS ledger_day
+FROM provider_prices_daily
 GROUP BY ALL
 """
 Price = tuple[date, str, str, str, str, int, float]
@@ -97,6 +105,7 @@ def set_prices(connection: Connection, prices: list[Price]) -> None:
         [list(price) for price in prices],
     )
     connection.execute(PRICES)
+    connection.execute(SPANS)
     connection.execute("CREATE OR REPLACE TABLE days_to_build AS SELECT DISTINCT day FROM provider_prices_daily")
     make(connection, COSTS)
 

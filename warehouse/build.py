@@ -171,6 +171,7 @@ def _days_at_once(connection: Connection) -> int:
 def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
     """Make or refresh one model; returns the rows written to it."""
     if model.partition == "view":
+        _make_way(connection, model.name, "VIEW")
         connection.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
         comment(connection, "VIEW", model.name, model.comment, model.columns)
         return 0
@@ -178,6 +179,7 @@ def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
         return 0
     if full or model.partition == "none":
+        _make_way(connection, model.name, "TABLE")
         connection.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
         comment(connection, "TABLE", model.name, model.comment, model.columns)
         [(written,)] = connection.execute(f"SELECT count(*) FROM {model.name}").fetchall()
@@ -185,6 +187,18 @@ def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
     connection.execute(f"DELETE FROM {model.name} WHERE day IN (SELECT day FROM days_to_build)")
     [(written,)] = connection.execute(f"INSERT INTO {model.name} BY NAME {model.sql}").fetchall()
     return int(written)
+
+
+def _make_way(connection: Connection, name: str, kind: str) -> None:
+    """Drop what an older version of the program made of this model, where it was of the other kind: a view or a table."""
+    schema, _, table = name.rpartition(".")
+    for other, listed in (("VIEW", "duckdb_views() WHERE view_name"), ("TABLE", "duckdb_tables() WHERE table_name")):
+        found = connection.execute(
+            f"SELECT count(*) FROM {listed} = ? AND schema_name = ? AND database_name = current_database() AND NOT temporary",
+            [table, schema or "main"],
+        ).fetchall()
+        if other != kind and found != [(0,)]:
+            connection.execute(f"DROP {other} {name}")
 
 
 def _check(connection: Connection) -> None:

@@ -1,11 +1,12 @@
 -- Every offer seen, with its price in US dollars per hour and the facts that decide whether it counts.
 -- grain: snapshot_id, ordinal
 -- partition: view
--- inputs: raw.offers, intermediate.machine_offers, staging.snapshots, staging.offer_texts, intermediate.usd_rates
+-- inputs: intermediate.asked_offers, staging.snapshots, intermediate.usd_rates
 -- columns:
 --   day: UTC date on which the price was seen.
 --   observed_at: When it was seen, UTC.
 --   snapshot_id: Collection it was seen in.
+--   parser_version: Version of the parser whose reading holds.
 --   ordinal: Place in that collection.
 --   source: Source module.
 --   source_kind: live, fixture, archived_page, dataset or curated.
@@ -45,44 +46,18 @@
 --   duplicate_of: Ordinal of the offer that stands for this one in its snapshot.
 --   is_unproven: The source has not been seen to answer as its parser expects.
 --   verdict_reason: Why the snapshot is withheld.
---   is_rentable: Whether anyone rents the part out.
---   name_conflict: Words of the offer that contradict each other.
---   hours_per_unit: Hours that the price pays for.
 --   usd_per_unit: US dollars for one unit of the currency; null where no rate is known.
 --   lowest_usd_per_hour: Lowest price per hour that this part can have had.
 --   highest_usd_per_hour: Highest price per hour that this part can have had.
---   price_per_hour: In the printed currency, of what the price covers.
-WITH asked AS (
-    SELECT o.*, t.* EXCLUDE (offer_text_id)
-    FROM raw.offers AS o
-    JOIN staging.offer_texts AS t USING (offer_text_id)
-    UNION ALL BY NAME
-    -- Parts priced apart, put together to the machines that people rent.
+--   words_why_not: What in the words keeps the offer out of the aggregates; null for nothing.
+WITH seen AS (
     SELECT
-        m.snapshot_id, m.parser_version, m.ordinal, m.observed_day, m.offer_text_id, m.machine_price AS price,
-        t.* EXCLUDE (offer_text_id)
-            REPLACE (
-                m.machine_offer_key AS offer_key,
-                m.machine_type AS sku,
-                CAST(m.machine_accelerators AS DECIMAL(18, 9)) AS accelerator_count,
-                'offer' AS price_scope,
-                CAST(m.machine_vcpus AS DECIMAL(18, 9)) AS vcpus,
-                CAST(m.machine_ram_gb AS DECIMAL(18, 9)) AS ram_gb
-            )
-    FROM intermediate.machine_offers AS m
-    JOIN staging.offer_texts AS t USING (offer_text_id)
-),
-
-seen AS (
-    SELECT
-        t.observed_day AS day, s.observed_at, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
-        t.* EXCLUDE (offer_text_id, observed_day, parser_version),
-        CASE WHEN t.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_unit,
-        x.fx_date,
-        t.price / t.hours_per_unit + coalesce(t.upfront / t.term_hours, 0) AS price_per_hour
-    FROM asked AS t
+        o.*, s.observed_at, s.source_kind, s.is_good, s.is_whole, s.is_unproven, s.verdict_reason,
+        CASE WHEN o.currency = 'USD' THEN 1 ELSE x.usd_per_unit END AS usd_per_unit,
+        x.fx_date
+    FROM intermediate.asked_offers AS o
     JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
-    LEFT JOIN intermediate.usd_rates AS x ON x.day = t.observed_day AND x.currency = t.currency
+    LEFT JOIN intermediate.usd_rates AS x ON x.day = o.day AND x.currency = o.currency
 ),
 
 priced AS (
@@ -92,13 +67,13 @@ priced AS (
         CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour ELSE usd_per_priced_hour * accelerator_count END AS usd_per_hour,
         CASE WHEN price_scope = 'offer' THEN usd_per_priced_hour / accelerator_count ELSE usd_per_priced_hour END AS usd_per_accelerator_hour
     FROM seen
-    WHERE price_scope NOT IN ('host_vcpu', 'host_gib')
 )
 
 SELECT
     day,
     observed_at,
     snapshot_id,
+    parser_version,
     ordinal,
     source,
     source_kind,
@@ -138,11 +113,8 @@ SELECT
     duplicate_of,
     is_unproven,
     verdict_reason,
-    is_rentable,
-    name_conflict,
-    hours_per_unit,
     usd_per_unit,
     lowest_usd_per_hour,
     highest_usd_per_hour,
-    price_per_hour
+    words_why_not
 FROM priced

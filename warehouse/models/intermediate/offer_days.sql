@@ -2,20 +2,28 @@
 -- day before the first of them, for what holds a day against the one before; who wants only the days to build joins them.
 -- grain: day, offer_key
 -- partition: transient
--- inputs: snapshots_in_force, parts_in_force, intermediate.priced_offers, intermediate.index_parameters
+-- inputs: snapshots_in_force, parts_in_force, staging.snapshots, intermediate.asked_offers, intermediate.priced_offers, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   age_days: Days since the price was seen.
 --   is_bracketed: Carried past its limit, since the next sighting has the same price.
-WITH standing AS (
+WITH long_gaps AS (
+    SELECT DISTINCT next_day AS day, next_snapshot_id AS snapshot_id
+    FROM snapshots_in_force
+    WHERE next_day > observed_day + (SELECT carry_days_live FROM intermediate.index_parameters)
+),
+
+standing AS (
     SELECT w.day AS standing_day, coalesce(n.price = p.price, FALSE) AS is_unchanged_next, p.*
     FROM snapshots_in_force AS w
     JOIN intermediate.priced_offers AS p ON p.snapshot_id = w.snapshot_id AND p.day = w.observed_day
     -- Only a gap longer than any carry limit of a list needs the next sighting.
     LEFT JOIN (
-        SELECT snapshot_id, offer_key, min(price) AS price
-        FROM intermediate.priced_offers
-        WHERE segment = 'hyperscaler' AND snapshot_id IN (SELECT next_snapshot_id FROM snapshots_in_force WHERE next_day > observed_day + (SELECT carry_days_live FROM intermediate.index_parameters))
+        SELECT o.snapshot_id, o.offer_key, min(o.price) AS price
+        FROM intermediate.asked_offers AS o
+        JOIN long_gaps USING (day, snapshot_id)
+        JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
+        WHERE o.segment = 'hyperscaler'
         GROUP BY ALL
     ) AS n ON n.snapshot_id = w.next_snapshot_id AND n.offer_key = p.offer_key
     UNION ALL BY NAME

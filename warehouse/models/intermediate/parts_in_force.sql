@@ -1,7 +1,7 @@
 -- Which offers of snapshots that are not whole hold on each day to build and the one before: each until it is seen again or a whole snapshot comes.
 -- grain: day, snapshot_id, ordinal
 -- partition: transient
--- inputs: days_asked, staging.snapshots, whole_days, intermediate.priced_offers, intermediate.index_parameters
+-- inputs: days_asked, staging.snapshots, whole_days, intermediate.asked_offers, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   snapshot_id: Snapshot that shows the offer.
@@ -10,17 +10,16 @@
 --   observed_at: When it was seen, UTC.
 --   is_unchanged_next: The next sighting has the same price, and no whole snapshot lies between.
 WITH good AS (
-    SELECT source, series, source_kind, snapshot_id, observed_at, observed_day, is_whole
+    SELECT source, series, snapshot_id, parser_version, observed_at, observed_day, is_whole
     FROM staging.snapshots
     WHERE is_good
 ),
 
 part_sightings AS (
-    SELECT p.snapshot_id, p.ordinal, p.observed_at, p.day AS observed_day, p.source, g.series, p.offer_key, p.price
-    FROM intermediate.priced_offers AS p
-    JOIN good AS g ON g.snapshot_id = p.snapshot_id AND NOT g.is_whole
-    WHERE p.is_good AND NOT p.is_whole
-    QUALIFY row_number() OVER (PARTITION BY p.offer_key, p.day ORDER BY p.observed_at DESC, p.snapshot_id DESC, p.price, p.ordinal) = 1
+    SELECT p.snapshot_id, p.ordinal, g.observed_at, p.day AS observed_day, g.source, g.series, p.offer_key, p.price
+    FROM intermediate.asked_offers AS p
+    JOIN good AS g ON g.observed_day = p.day AND g.snapshot_id = p.snapshot_id AND g.parser_version = p.parser_version AND NOT g.is_whole
+    QUALIFY row_number() OVER (PARTITION BY p.offer_key, p.day ORDER BY g.observed_at DESC, p.snapshot_id DESC, p.price, p.ordinal) = 1
 ),
 
 parts AS (

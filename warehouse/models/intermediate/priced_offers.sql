@@ -46,8 +46,7 @@
 --   own_remark: What is odd about it, though it counts.
 SELECT
     h.* EXCLUDE (
-        duplicate_of, is_unproven, verdict_reason, is_rentable, name_conflict, hours_per_unit, usd_per_unit, lowest_usd_per_hour,
-        highest_usd_per_hour, price_per_hour
+        parser_version, duplicate_of, is_unproven, verdict_reason, usd_per_unit, lowest_usd_per_hour, highest_usd_per_hour, words_why_not
     ),
     nullif(concat_ws(
         '; ',
@@ -57,15 +56,7 @@ SELECT
         END,
         CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot, more recent or at a lower or equal price' END,
         CASE WHEN is_unproven THEN 'source not proven by a real answer yet' END,
-        CASE WHEN accelerator IS NULL THEN 'unknown accelerator' END,
-        CASE WHEN NOT is_rentable THEN 'nobody rents this part out' END,
-        name_conflict,
-        CASE WHEN accelerator_count IS NULL AND accelerator IS NOT NULL AND price_scope = 'offer' THEN 'the number of accelerators is not told' END,
-        CASE WHEN accelerator_count < 1 THEN 'a slice, not a whole accelerator' END,
-        CASE WHEN price_scope = 'component' THEN 'accelerator only, the host is billed on top' END,
-        CASE WHEN pricing_model = 'floor' THEN 'a "from" price or a bid floor' END,
-        CASE WHEN tier IN ('serverless', 'dedicated_inference', 'dev_test', 'low_priority') THEN 'tier ' || tier END,
-        CASE WHEN hours_per_unit IS NULL THEN 'a price per term without the length of the term' END,
+        words_why_not,
         CASE WHEN is_good AND usd_per_unit IS NULL THEN 'no exchange rate for ' || currency || ' within 45 days' END,
         CASE WHEN effective_at > day THEN 'holds only from ' || effective_at END,
         CASE
@@ -77,7 +68,7 @@ SELECT
     ), '') AS own_why_not,
     o.remark AS own_remark
 FROM intermediate.hourly_offers AS h
-LEFT JOIN intermediate.odd_offers AS o USING (day, snapshot_id, ordinal)
+LEFT JOIN intermediate.odd_offers AS o USING (day, snapshot_id, parser_version, ordinal)
 LEFT JOIN reference.known_errors AS k
     ON k.in_source = h.source AND h.day BETWEEN k.first_day AND k.last_day AND h.sku LIKE k.sku_pattern
     AND h.region = coalesce(k.in_region, h.region) AND h.pricing_model = coalesce(k.of_pricing_model, h.pricing_model)

@@ -10,6 +10,7 @@
 WITH rates AS (
     SELECT day AS fx_date, currency, CAST(arg_max(units_per_eur, load_number) AS DOUBLE) AS units_per_eur
     FROM raw.exchange_rates
+    WHERE day BETWEEN (SELECT min(day) - 45 FROM days_to_build) AND (SELECT max(day) FROM days_to_build)
     GROUP BY ALL
 ),
 
@@ -29,14 +30,17 @@ per_unit AS (
     FROM usd
 ),
 
-wanted AS (
-    SELECT day, currency
-    FROM days_to_build
-    CROSS JOIN (SELECT DISTINCT currency FROM per_unit)
+holding AS (
+    SELECT *, least(lead(fx_date) OVER (PARTITION BY currency ORDER BY fx_date) - 1, fx_date + 45) AS last_day
+    FROM per_unit
+),
+
+held AS (
+    SELECT CAST(unnest(generate_series(fx_date, last_day, INTERVAL 1 DAY)) AS DATE) AS day, currency, usd_per_unit, fx_date
+    FROM holding
 )
 
-SELECT wanted.day, wanted.currency, usd_per_unit, fx_date
-FROM wanted
-ASOF JOIN per_unit ON wanted.currency = per_unit.currency AND wanted.day >= per_unit.fx_date
-WHERE date_diff('day', fx_date, day) <= 45
-ORDER BY wanted.day, wanted.currency
+SELECT day, currency, usd_per_unit, fx_date
+FROM held
+SEMI JOIN days_to_build USING (day)
+ORDER BY day, currency

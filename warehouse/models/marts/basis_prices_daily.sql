@@ -27,39 +27,34 @@ market AS (
         *,
         usd_per_accelerator_hour_median AS median,
         n_providers >= 3 AS is_ok,
-        ln(usd_per_accelerator_hour_median / usd_per_accelerator_hour_p25) AS width_low,
-        ln(usd_per_accelerator_hour_p75 / usd_per_accelerator_hour_median) AS width_high
+        ln(usd_per_accelerator_hour_median / usd_per_accelerator_hour_p25) AS own_width_low,
+        ln(usd_per_accelerator_hour_p75 / usd_per_accelerator_hour_median) AS own_width_high
     FROM prices_daily
     JOIN days_to_build USING (day)
     WHERE status <> 'withheld'
 ),
 
--- Half of the parts that three or more providers sell in this segment spread less than this, that day.
 pooled AS (
-    SELECT day, pricing_model, commitment_days, segment, median(width_low) AS width_low, median(width_high) AS width_high
+    SELECT
+        *,
+        -- Half of the parts that three or more providers sell in this segment spread less than this, that day.
+        median(own_width_low) FILTER (WHERE is_ok) OVER pool AS pooled_width_low,
+        median(own_width_high) FILTER (WHERE is_ok) OVER pool AS pooled_width_high,
+        -- What sellers of clusters ask, apart from the marketplaces that may set the price of all.
+        min(usd_per_accelerator_hour_min) FILTER (WHERE segment IN ('hyperscaler', 'neocloud')) OVER part AS cluster_min
     FROM market
-    WHERE is_ok
-    GROUP BY ALL
+    WINDOW
+        pool AS (PARTITION BY day, pricing_model, commitment_days, segment),
+        part AS (PARTITION BY day, accelerator, pricing_model, commitment_days)
 ),
 
 spread AS (
     SELECT
-        m.* EXCLUDE (width_low, width_high),
-        CASE WHEN m.is_ok AND m.width_low > 0 THEN m.width_low ELSE greatest(coalesce(p.width_low, 0), c.floor_width) END AS width_low,
-        CASE WHEN m.is_ok AND m.width_high > 0 THEN m.width_high ELSE greatest(coalesce(p.width_high, 0), c.floor_width) END AS width_high
-    FROM market AS m
-    LEFT JOIN pooled AS p USING (day, pricing_model, commitment_days, segment)
+        m.*,
+        CASE WHEN m.is_ok AND m.own_width_low > 0 THEN m.own_width_low ELSE greatest(coalesce(m.pooled_width_low, 0), c.floor_width) END AS width_low,
+        CASE WHEN m.is_ok AND m.own_width_high > 0 THEN m.own_width_high ELSE greatest(coalesce(m.pooled_width_high, 0), c.floor_width) END AS width_high
+    FROM pooled AS m
     CROSS JOIN constants AS c
-),
-
--- What sellers of clusters ask, apart from the marketplaces that may set the price of all.
-cluster_sellers AS (
-    SELECT
-        day, accelerator, pricing_model, commitment_days,
-        min(usd_per_accelerator_hour_min) AS cluster_min
-    FROM market
-    WHERE segment IN ('hyperscaler', 'neocloud')
-    GROUP BY ALL
 ),
 
 by_market AS (
@@ -76,32 +71,23 @@ by_market AS (
             WHEN 'min' THEN greatest(s.usd_per_accelerator_hour_p25, s.usd_per_accelerator_hour_min * exp(c.floor_width))
             ELSE s.median * exp(s.width_high)
         END AS high,
-        CASE WHEN NOT b.rents_clusters THEN NULL WHEN b.statistic = 'min' THEN k.cluster_min WHEN k.cluster_min IS NOT NULL THEN mid END AS cluster_mid,
+        CASE WHEN NOT b.rents_clusters THEN NULL WHEN b.statistic = 'min' THEN s.cluster_min WHEN s.cluster_min IS NOT NULL THEN mid END AS cluster_mid,
         s.commitment_days,
         s.n_providers,
         s.status AS price_status,
         s.age_days
     FROM spread AS s
     JOIN reference.price_bases AS b USING (pricing_model, commitment_days, segment)
-    LEFT JOIN cluster_sellers AS k USING (day, accelerator, pricing_model, commitment_days)
     CROSS JOIN constants AS c
 ),
 
 -- One provider's own price: on demand, else its shortest term up to a month.
-on_demand AS (
+own_prices AS (
     SELECT p.*
     FROM provider_prices_daily AS p
     JOIN days_to_build USING (day)
-    WHERE p.pricing_model = 'on_demand' AND p.commitment_days = 0
-),
-
-monthly AS (
-    SELECT p.*
-    FROM provider_prices_daily AS p
-    JOIN days_to_build USING (day)
-    ANTI JOIN on_demand AS o ON o.day = p.day AND o.provider = p.provider AND o.accelerator = p.accelerator
-    WHERE p.pricing_model = 'reserved' AND p.commitment_days <= 31
-    QUALIFY row_number() OVER (PARTITION BY p.day, p.provider, p.accelerator ORDER BY p.commitment_days) = 1
+    WHERE p.pricing_model = 'on_demand' AND p.commitment_days = 0 OR p.pricing_model = 'reserved' AND p.commitment_days <= 31
+    QUALIFY row_number() OVER (PARTITION BY p.day, p.provider, p.accelerator ORDER BY p.pricing_model = 'on_demand' DESC, p.commitment_days) = 1
 ),
 
 by_provider AS (
@@ -117,7 +103,7 @@ by_provider AS (
         1 AS n_providers,
         CASE WHEN a.single_seller THEN 'single_seller' ELSE 'provider' END AS price_status,
         p.age_days
-    FROM (FROM on_demand UNION ALL FROM monthly) AS p
+    FROM own_prices AS p
     JOIN reference.accelerators AS a USING (accelerator)
     CROSS JOIN constants AS c
 )

@@ -1,7 +1,7 @@
 -- The day's price of an accelerator: the equal-weight median of its providers, per segment and over all, in US dollars.
 -- grain: day, accelerator, pricing_model, commitment_days, segment
 -- partition: day
--- inputs: provider_prices_daily, reference.accelerators, intermediate.index_parameters
+-- inputs: series_spans, provider_prices_daily, reference.accelerators, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
 --   accelerator: Key of the accelerator.
@@ -21,14 +21,16 @@
 --   age_days: Days since the youngest of the prices was seen.
 --   source_kinds: Kinds of snapshot behind the price.
 --   parameters_version: Version of the parameters that it was made with.
-WITH segments AS (
-    SELECT p.*, p.segment AS priced_segment
+WITH whole_or_part AS (
+    -- Each segment by itself, and all of them.
+    SELECT unnest([FALSE, TRUE]) AS is_all
+),
+
+segments AS (
+    SELECT p.*, CASE WHEN w.is_all THEN 'all' ELSE p.segment END AS priced_segment
     FROM provider_prices_daily AS p
     JOIN days_to_build USING (day)
-    UNION ALL
-    SELECT p.*, 'all' AS priced_segment
-    FROM provider_prices_daily AS p
-    JOIN days_to_build USING (day)
+    CROSS JOIN whole_or_part AS w
 ),
 
 logs AS (
@@ -83,12 +85,11 @@ priced AS (
 
 -- A series that was there before and is not today stays visible, without a value.
 series AS (
-    SELECT accelerator, pricing_model, commitment_days, segment, min(day) AS first_day
-    FROM provider_prices_daily
-    GROUP BY ALL
-    UNION ALL
-    SELECT accelerator, pricing_model, commitment_days, 'all', min(day)
-    FROM provider_prices_daily
+    SELECT
+        s.accelerator, s.pricing_model, s.commitment_days, CASE WHEN w.is_all THEN 'all' ELSE s.segment END AS segment,
+        min(s.first_day) AS first_day
+    FROM series_spans AS s
+    CROSS JOIN whole_or_part AS w
     GROUP BY ALL
 ),
 

@@ -1,7 +1,7 @@
 -- What each provider asks per accelerator and hour on each day, in US dollars.
 -- grain: day, provider, accelerator, pricing_model, commitment_days
 -- partition: day
--- inputs: offer_days, intermediate.preferred_sources, reference.accelerators
+-- inputs: offer_days, reference.sources, reference.accelerators
 -- columns:
 --   day: UTC date.
 --   provider: Key of the provider.
@@ -24,12 +24,31 @@
 --   source: The source that counts.
 --   source_kinds: Kinds of snapshot behind the price.
 WITH counted AS (
-    SELECT o.*, coalesce(a.node_size, 1) AS node_size
+    SELECT
+        o.day, o.provider, o.segment, o.accelerator, o.pricing_model, o.commitment_days, o.source, o.source_kind, o.sku, o.region, o.zone, o.tier,
+        o.is_home_region, o.price_scope, o.accelerator_count, o.available, o.quantity, o.usd_per_accelerator_hour, o.age_days, o.is_bracketed,
+        coalesce(a.node_size, 1) AS node_size
     FROM offer_days AS o
     JOIN days_to_build USING (day)
-    JOIN intermediate.preferred_sources AS s USING (day, provider, accelerator, pricing_model, commitment_days)
+    LEFT JOIN reference.sources AS s USING (source)
     LEFT JOIN reference.accelerators AS a USING (accelerator)
-    WHERE o.own_why_not IS NULL AND o.source = s.preferred_source
+    WHERE o.own_why_not IS NULL
+    -- One source speaks for a provider: live API, live page, archived page, dataset, curated, fixture; an aggregator last.
+    QUALIFY o.source = first_value(o.source) OVER (
+        PARTITION BY o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days
+        ORDER BY
+            -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows and datasets resell nothing.
+            coalesce(s.is_aggregator AND s.kind NOT IN ('curated', 'dataset'), FALSE),
+            CASE o.source_kind
+                WHEN 'live' THEN CASE s.kind WHEN 'page' THEN 2 ELSE 1 END
+                WHEN 'archived_page' THEN 3
+                WHEN 'dataset' THEN 4
+                WHEN 'curated' THEN 5
+                ELSE 6
+            END,
+            CASE s.kind WHEN 'page' THEN 2 ELSE 1 END,
+            o.source
+    )
 ),
 
 -- Forty regions must not outvote one neocloud, nor eight sizes of a machine the node that people train on.
@@ -61,16 +80,15 @@ voting AS (
 ),
 
 -- One machine lists its accelerators in several sizes at once: the largest is what can be rented.
-machines AS (
-    SELECT day, provider, accelerator, pricing_model, commitment_days, sum(rentable) AS accelerators_available
-    FROM (
-        SELECT
-            day, provider, accelerator, pricing_model, commitment_days,
-            max(CASE WHEN available THEN accelerator_count * coalesce(quantity, 1) END) AS rentable
-        FROM voting
-        GROUP BY day, provider, accelerator, pricing_model, commitment_days, split_part(sku, '/', 1), region, zone, tier
-    )
-    GROUP BY ALL
+sized AS (
+    SELECT
+        *,
+        CASE WHEN available THEN accelerator_count * coalesce(quantity, 1) END AS rentable,
+        row_number() OVER (
+            PARTITION BY day, provider, accelerator, pricing_model, commitment_days, split_part(sku, '/', 1), region, zone, tier
+            ORDER BY rentable DESC NULLS LAST
+        ) = 1 AS is_largest
+    FROM voting
 )
 
 SELECT
@@ -87,14 +105,13 @@ SELECT
     count(*) AS offers,
     count(*) FILTER (WHERE available) AS offers_available,
     count(*) FILTER (WHERE available IS NULL) AS offers_not_told,
-    any_value(m.accelerators_available) AS accelerators_available,
+    sum(v.rentable) FILTER (WHERE v.is_largest) AS accelerators_available,
     max(v.accelerator_count) AS largest_count,
     min(age_days) AS age_days,
     min(age_days) > 0 AS is_carried,
     bool_or(is_bracketed) AS is_bracketed,
     any_value(v.source) AS source,
     list_sort(list_distinct(list(v.source_kind))) AS source_kinds
-FROM voting AS v
-LEFT JOIN machines AS m USING (day, provider, accelerator, pricing_model, commitment_days)
+FROM sized AS v
 GROUP BY v.day, v.provider, v.accelerator, v.pricing_model, v.commitment_days
 ORDER BY v.day, v.accelerator, v.pricing_model, v.commitment_days, v.provider

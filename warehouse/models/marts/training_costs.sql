@@ -1,7 +1,7 @@
 -- What each training run would have cost on each day, part and named basis, with a judgement range: nominal US dollars, final run only.
 -- grain: day, run, accelerator, precision, basis
 -- partition: view
--- inputs: training_hours, basis_prices_daily, reference.stand_ins
+-- inputs: training_hours, basis_prices_daily, intermediate.basis_spans, reference.stand_ins
 -- columns:
 --   day: UTC date of the prices.
 --   run: Id of the run.
@@ -36,23 +36,34 @@ WITH as_run_prices AS (
     QUALIFY row_number() OVER (PARTITION BY s.run, p.day, p.basis ORDER BY s.rank) = 1
 ),
 
--- A series as run never turns into a port: a day without a price says so, from the first price to the last day of all.
+days AS (
+    SELECT CAST(unnest(generate_series(CAST(min(first_day) AS TIMESTAMP), CAST(max(ledger_day) AS TIMESTAMP), INTERVAL 1 DAY)) AS DATE) AS day
+    FROM intermediate.basis_spans
+),
+
+-- A series as run never turns into a port: a day without a price says so, from the first day on which the part is listed.
+as_run_spans AS (
+    SELECT r.run, s.basis, min(s.first_day) AS first_day, max(s.last_day) AS last_day
+    FROM reference.stand_ins AS r
+    JOIN intermediate.basis_spans AS s USING (accelerator)
+    GROUP BY r.run, s.basis
+),
+
 as_run_days AS (
-    SELECT run, basis, max(day) AS last_priced_day,
-        unnest(generate_series(min(day), (SELECT max(day) FROM basis_prices_daily), INTERVAL 1 DAY)) AS priced_day
-    FROM as_run_prices
-    GROUP BY run, basis
+    SELECT d.day, s.run, s.basis, s.last_day
+    FROM days AS d
+    JOIN as_run_spans AS s ON d.day >= s.first_day
 ),
 
 priced AS (
     SELECT
-        CAST(d.priced_day AS DATE) AS day, d.run, d.basis, p.accelerator AS priced_on,
+        d.day, d.run, d.basis, p.accelerator AS priced_on,
         p.usd_per_accelerator_hour_low, p.usd_per_accelerator_hour_mid, p.usd_per_accelerator_hour_high,
         p.log_half_width_low AS price_width_low, p.log_half_width_high AS price_width_high, p.commitment_days, p.n_providers, p.age_days,
-        coalesce(p.price_status, CASE WHEN d.priced_day > d.last_priced_day THEN 'no_longer_listed' ELSE 'withheld' END) AS price_status,
+        coalesce(p.price_status, CASE WHEN d.day > d.last_day THEN 'no_longer_listed' ELSE 'withheld' END) AS price_status,
         h.* EXCLUDE (run)
     FROM as_run_days AS d
-    LEFT JOIN as_run_prices AS p ON p.run = d.run AND p.basis = d.basis AND p.day = d.priced_day
+    LEFT JOIN as_run_prices AS p ON p.run = d.run AND p.basis = d.basis AND p.day = d.day
     JOIN training_hours AS h ON h.run = d.run AND h.as_run
     UNION ALL BY NAME
     SELECT
