@@ -15,7 +15,7 @@ from typing import cast
 from warehouse import database, macro, names, parts, rates, reference
 from warehouse.comments import comment
 from warehouse.database import Connection
-from warehouse.model import Model, all_checks, all_models
+from warehouse.model import Model, all_checks, all_models, upstream_of
 
 Progress = Callable[[int, int], None]
 
@@ -89,6 +89,8 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
             reference.load(connection)
         parts.name_texts(connection, again=full)
         first_day, last_day = _ledger_days(connection)
+        touched = None if full or last is None else _first_touched(connection, last[2], last[4])
+        rows_changed = _run_read(connection, touched)
         from_day = first_day
         if (
             last is None
@@ -99,9 +101,9 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
             or last_day < last[4]
         ):
             full = True  # a first or newest day that was rejected since takes its rows with it
-        elif not full:
-            from_day = min(max(_first_touched(connection, last[2], last[4]), first_day), last_day)
-        rows_changed = _run_models(connection, from_day, last_day, full=full, progress=progress)
+        elif touched is not None:
+            from_day = min(max(touched, first_day), last_day)
+        rows_changed += _run_models(connection, from_day, last_day, full=full, progress=progress)
         _fill_days_to_build(connection, from_day, last_day)
         [(days_built,)] = connection.execute("SELECT count(*) FROM days_to_build").fetchall()
         build_id = uuid.uuid4().hex[:12]
@@ -129,16 +131,35 @@ def run_views(connection: Connection, models: list[Model]) -> None:
         _run_model(connection, model, full=True)
 
 
+def _run_read(connection: Connection, touched: date | None) -> int:
+    """Make what no verdict changes, for every day read since ``touched``; all of it for None. Returns the rows written."""
+    [(first_day, last_day)] = connection.execute("SELECT min(observed_day), max(observed_day) FROM raw.snapshots").fetchall()
+    from_day = first_day if touched is None else touched
+    rows_changed = 0
+    for place, (first, last) in enumerate(_chunks(from_day, last_day, _days_at_once(connection))):
+        _fill_days_to_build(connection, first, last)
+        for model in _read_models():
+            rows_changed += _run_model(connection, model, full=touched is None and place == 0)
+    return rows_changed
+
+
+def _read_models() -> list[Model]:
+    """What no verdict changes, and what it needs."""
+    return upstream_of(model.name for model in all_models() if model.partition == "read")
+
+
 def _run_models(
     connection: Connection, from_day: date | None, last_day: date | None, *, full: bool, progress: Progress | None
 ) -> int:
-    """Make all models for the days from ``from_day`` to ``last_day``, so many days at once that memory holds them; returns the rows written.
+    """Make all other models for the days from ``from_day`` to ``last_day``, so many days at once that memory holds them; returns the rows written.
 
     What is not kept by day is made with the first days, for those that need it, and again with the last, from all of them.
     """
     chunks = _chunks(from_day, last_day, _days_at_once(connection))
-    by_day = [model for model in all_models() if model.partition in {"day", "transient"}]
-    plan = [all_models() if place in {0, len(chunks) - 1} else by_day for place in range(len(chunks))]
+    made = _read_models()
+    models_left = [model for model in all_models() if model not in made]
+    by_day = [model for model in models_left if model.partition in {"day", "transient"}]
+    plan = [models_left if place in {0, len(chunks) - 1} else by_day for place in range(len(chunks))]
     done, rows_changed = 0, 0
     for place, ((first, last), models) in enumerate(zip(chunks, plan, strict=True)):
         _fill_days_to_build(connection, first, last)
@@ -211,9 +232,9 @@ def _grain_checks() -> dict[str, str]:
     """For every stored model, that its grain is one: a SELECT of what stands twice among the days built."""
     checks = {}
     for model in all_models():
-        if model.partition in {"day", "none"}:
+        if model.partition in {"day", "read", "none"}:
             grain = ", ".join(model.grain)
-            days = "SEMI JOIN days_to_build USING (day)" if model.partition == "day" else ""
+            days = "SEMI JOIN days_to_build USING (day)" if model.partition != "none" else ""
             checks[f"grain of {model.name}"] = (
                 f"SELECT {grain}, count(*) FROM {model.name} {days} GROUP BY {grain} HAVING count(*) > 1"
             )

@@ -40,8 +40,10 @@ class Macro:
 
 @cache
 def all_macros() -> tuple[Macro, ...]:
-    """Every macro by name. Raises MacroError for a broken header."""
-    found = []
+    """Every macro by name: those of the files, and those that models are made into. Raises MacroError for a broken header."""
+    from warehouse import as_of
+
+    found = list(as_of.macros())
     for file in importlib.resources.files("warehouse").joinpath("macros").iterdir():
         if not file.name.endswith(".sql"):
             continue

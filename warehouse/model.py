@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import Literal, get_args
 
 import sqlglot
 from sqlglot import exp
 
-Partition = Literal["day", "none", "view", "transient"]
+Partition = Literal["day", "read", "none", "view", "transient"]
 _HEADER = re.compile(r"((?:--.*\n)+)")
 # Models of these folders live in a schema of that name; marts live in main.
 _SCHEMAS = {"staging": "staging.", "intermediate": "intermediate.", "marts": ""}
@@ -26,7 +26,8 @@ class ModelError(ValueError):
 class Model:
     """One table or view of the warehouse.
 
-    ``partition``: ``view``; ``none`` (made anew by every build); ``day`` (only the days to build are); ``transient`` (lives for one
+    ``partition``: ``view``; ``none`` (made anew by every build); ``day`` (only the days to build are); ``read`` (likewise, for every
+    day of which anything was read, whether it counts or not: no verdict changes it); ``transient`` (lives for one
     build, in no schema).
     """
 
@@ -98,7 +99,7 @@ def _read(file: Traversable, schema: str) -> Model:
     sql = text[header.end() :].strip()
     if (used := _tables(sql)) != inputs:
         raise ModelError(f"{file.name}: the header says inputs {sorted(inputs)}, the SQL uses {sorted(used)}")
-    if fields["partition"] not in {"day", "none", "view", "transient"}:
+    if fields["partition"] not in get_args(Partition):
         raise ModelError(f"{file.name}: no such partition {fields['partition']!r}")
     partition: Partition = fields["partition"]  # type: ignore[assignment]  # checked above
     name = stem if partition == "transient" else f"{schema}{stem}"

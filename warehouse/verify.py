@@ -59,7 +59,7 @@ def verify(progress: Progress | None = None) -> Verified:
             if was != now
         ]
         note = f"the {' and '.join(changed)} are others than those of build {build_id}; gpuledger build brings it up to them"
-        compared = [_compare(connection, model) for model in all_models() if model.partition in {"day", "none", "view"}]
+        compared = [_compare(connection, model) for model in all_models() if model.partition != "transient"]
         return Verified(build_id, note if changed else "", tuple(sorted(compared, key=lambda one: one.table)))
 
 

@@ -1,6 +1,6 @@
 -- What each collection lists a price of, by whatever version of its parser; whether it counts is for the snapshot's verdict to say.
 -- grain: day, snapshot_id, parser_version, provider, accelerator, pricing_model, commitment_days
--- partition: day
+-- partition: read
 -- inputs: intermediate.asked_offers
 -- columns:
 --   day: UTC date on which it was seen.

@@ -1,7 +1,7 @@
 -- Whole machines put together from parts that a provider prices apart: accelerators, virtual processors and memory of one snapshot and region.
 -- Machines that come with local disks are left out: their disks are a price apart that no part here tells.
 -- grain: day, snapshot_id, parser_version, ordinal
--- partition: day
+-- partition: read
 -- inputs: raw.offers, raw.offer_texts, staging.offer_texts, reference.machines
 -- columns:
 --   snapshot_id: Collection the parts were seen in.

@@ -1,6 +1,6 @@
 -- Offers that are odd beside the others of their snapshot: what keeps them out of the aggregates, or what is to be known of them.
 -- grain: day, snapshot_id, parser_version, ordinal
--- partition: day
+-- partition: read
 -- inputs: intermediate.asked_offers
 -- columns:
 --   day: UTC date on which the price was seen.
