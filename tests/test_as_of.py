@@ -39,7 +39,7 @@ def with_parts(market: Market) -> list[tuple[str, str, Any, str]]:
     market.source("gcp_api", "gcp")
     host = {"accelerator_count": None, "region": "us-central1"}
     parts = [
-        offer("g", "3.00", accelerator_name="NVIDIA A100 40GB", price_scope="component", region="us-central1"),
+        offer("g", "3.00", accelerator_name="Nvidia Tesla A100 GPU", price_scope="component", region="us-central1"),
         offer("c", "0.03", accelerator_name="A2 Instance Core", price_scope="host_vcpu", **host),
         offer("r", "0.004", accelerator_name="A2 Instance Ram", price_scope="host_gib", **host),
     ]

@@ -29,7 +29,7 @@ PROVIDER_PRICES = """
 CREATE OR REPLACE TABLE provider_prices_daily (
     day DATE, provider VARCHAR, segment VARCHAR, accelerator VARCHAR, pricing_model VARCHAR, commitment_days INTEGER,
     usd_per_accelerator_hour_min DECIMAL(18, 9), usd_per_accelerator_hour_median DECIMAL(18, 9), usd_per_accelerator_hour_max DECIMAL(18, 9),
-    age_days INTEGER
+    age_days INTEGER, source_kinds VARCHAR[]
 )
 """
 # The market as prices_daily makes it, without its screening and its withheld rows.
@@ -47,7 +47,7 @@ SELECT
     quantile_cont(CAST(usd_per_accelerator_hour_median AS DOUBLE), 0.75) AS usd_per_accelerator_hour_p75,
     count(*) AS n_providers,
     CASE WHEN any_value(a.single_seller) THEN 'single_seller' WHEN count(*) >= 3 THEN 'ok' ELSE 'thin' END AS status,
-    min(age_days) AS age_days
+    min(age_days) AS age_days, ['live'] AS source_kinds
 FROM segments
 JOIN reference.accelerators AS a USING (accelerator)
 GROUP BY ALL
@@ -101,7 +101,7 @@ def make(connection: Connection, names: tuple[str, ...]) -> None:
 def set_prices(connection: Connection, prices: list[Price]) -> None:
     connection.execute(PROVIDER_PRICES)
     connection.executemany(
-        "INSERT INTO provider_prices_daily VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7, 5)",
+        "INSERT INTO provider_prices_daily VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7, 5, ['live'])",
         [list(price) for price in prices],
     )
     connection.execute(PRICES)

@@ -50,7 +50,8 @@ def preview(
         build.run_views(connection, upstream_of(["intermediate.priced_offers"]))
         found = connection.execute(f"SELECT {COLUMNS} FROM intermediate.priced_offers ORDER BY ordinal")
         names = [column[0] for column in found.description or []]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()], [*parsed.rejected, *parsed.unpriced]
+        provenance = {"dataset": None, "terms": adapter.source.terms}
+        return [dict(zip(names, row, strict=True)) | provenance for row in found.fetchall()], [*parsed.rejected, *parsed.unpriced]
 
 
 def _recent(history: pa.Table, observed_at: datetime) -> pa.Table:

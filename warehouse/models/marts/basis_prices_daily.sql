@@ -17,6 +17,7 @@
 --   n_providers: Independent providers behind it.
 --   price_status: ok, thin or single_seller, as prices_daily says; provider for one named provider's price.
 --   age_days: Age of the price in days.
+--   source_kinds: Kinds of snapshot behind the price.
 WITH constants AS (
     SELECT ln(max(value) FILTER (name = 'price_spread_floor')) AS floor_width
     FROM reference.training_constants
@@ -75,7 +76,8 @@ by_market AS (
         s.commitment_days,
         s.n_providers,
         s.status AS price_status,
-        s.age_days
+        s.age_days,
+        s.source_kinds
     FROM spread AS s
     JOIN reference.price_bases AS b USING (pricing_model, commitment_days, segment)
     CROSS JOIN constants AS c
@@ -102,7 +104,8 @@ by_provider AS (
         p.commitment_days,
         1 AS n_providers,
         CASE WHEN a.single_seller THEN 'single_seller' ELSE 'provider' END AS price_status,
-        p.age_days
+        p.age_days,
+        p.source_kinds
     FROM own_prices AS p
     JOIN reference.accelerators AS a USING (accelerator)
     CROSS JOIN constants AS c
@@ -121,7 +124,8 @@ SELECT
     CAST(commitment_days AS INTEGER) AS commitment_days,
     CAST(n_providers AS INTEGER) AS n_providers,
     price_status,
-    CAST(age_days AS INTEGER) AS age_days
+    CAST(age_days AS INTEGER) AS age_days,
+    source_kinds
 FROM (SELECT * FROM by_market UNION ALL BY NAME SELECT * FROM by_provider)
 WHERE mid IS NOT NULL
 ORDER BY accelerator, day, basis

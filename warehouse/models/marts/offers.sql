@@ -1,7 +1,7 @@
 -- Every offer seen in a snapshot, as printed and with its meaning.
 -- grain: snapshot_id, ordinal
 -- partition: view
--- inputs: intermediate.priced_offers, intermediate.preferred_sources
+-- inputs: intermediate.priced_offers, intermediate.preferred_sources, reference.sources
 -- columns:
 --   day: UTC date on which the price was seen.
 --   observed_at: When it was seen, UTC.
@@ -41,6 +41,8 @@
 --   effective_at: From when the price holds, where the page says so.
 --   index_eligible: It enters the aggregates.
 --   why_not: Why it does not; of one that does, after "counts", what is odd about it; null for nothing.
+--   dataset: Published history that it is out of; null for what we saw ourselves.
+--   terms: What the source's terms or the dataset's licence say.
 SELECT
     p.* EXCLUDE (is_home_region, is_good, is_whole, own_why_not, own_remark),
     own_why_not IS NULL AND coalesce(source = preferred_source, TRUE) AS index_eligible,
@@ -54,6 +56,9 @@ SELECT
             END
         ),
         own_remark
-    ), '') AS why_not
+    ), '') AS why_not,
+    CASE WHEN source_kind = 'dataset' THEN source END AS dataset,
+    s.terms
 FROM intermediate.priced_offers AS p
 LEFT JOIN intermediate.preferred_sources USING (day, provider, accelerator, pricing_model, commitment_days)
+LEFT JOIN (SELECT source, terms FROM reference.sources) AS s USING (source)

@@ -1,7 +1,7 @@
 -- What is on offer now: the newest day's standing offers, each with its age.
 -- grain: offer_key
 -- partition: none
--- inputs: offer_days, intermediate.preferred_sources
+-- inputs: offer_days, intermediate.preferred_sources, reference.sources
 -- columns:
 --   day: The newest day in the ledger, UTC.
 --   seen_day: UTC date on which the price was seen.
@@ -43,6 +43,8 @@
 --   effective_at: From when the price holds, where the page says so.
 --   index_eligible: It enters the aggregates.
 --   why_not: Why it does not; of one that does, after "counts", what is odd about it; null for nothing.
+--   dataset: Published history that it is out of; null for what we saw ourselves.
+--   terms: What the source's terms or the dataset's licence say.
 SELECT
     o.day,
     o.seen_day,
@@ -59,8 +61,11 @@ SELECT
             END
         ),
         own_remark
-    ), '') AS why_not
+    ), '') AS why_not,
+    CASE WHEN source_kind = 'dataset' THEN source END AS dataset,
+    s.terms
 FROM offer_days AS o
 LEFT JOIN intermediate.preferred_sources USING (day, provider, accelerator, pricing_model, commitment_days)
+LEFT JOIN (SELECT source, terms FROM reference.sources) AS s USING (source)
 WHERE o.day = (SELECT max(day) FROM days_to_build)
 ORDER BY accelerator, usd_per_accelerator_hour, offer_key

@@ -20,6 +20,7 @@
 --   reason: Why it is withheld.
 --   age_days: Days since the youngest of the prices was seen.
 --   source_kinds: Kinds of snapshot behind the price.
+--   sources: Sources behind the price; their terms and licences are in reference.sources.
 --   parameters_version: Version of the parameters that it was made with.
 WITH whole_or_part AS (
     -- Each segment by itself, and all of them.
@@ -78,7 +79,8 @@ priced AS (
         count(*) FILTER (WHERE NOT is_outlier) AS n_providers,
         count(*) FILTER (WHERE is_outlier) AS n_screened,
         min(age_days) AS age_days,
-        list_sort(list_distinct(flatten(list(source_kinds)))) AS source_kinds
+        list_sort(list_distinct(flatten(list(source_kinds)))) AS source_kinds,
+        list_sort(list_distinct(list(source))) AS sources
     FROM screened
     GROUP BY day, accelerator, pricing_model, commitment_days, priced_segment
 ),
@@ -122,6 +124,7 @@ SELECT
     CASE WHEN p.day IS NULL THEN 'no price within its age limit' END AS reason,
     age_days,
     source_kinds,
+    sources,
     v.parameters_version
 FROM expected AS e
 CROSS JOIN intermediate.index_parameters AS v

@@ -23,11 +23,12 @@
 --   is_bracketed: A price is carried over a gap between two equal sightings.
 --   source: The source that counts.
 --   source_kinds: Kinds of snapshot behind the price.
+--   terms: What the terms of the source say, or the licence of the dataset.
 WITH counted AS (
     SELECT
         o.day, o.provider, o.segment, o.accelerator, o.pricing_model, o.commitment_days, o.source, o.source_kind, o.sku, o.region, o.zone, o.tier,
         o.is_home_region, o.price_scope, o.accelerator_count, o.available, o.quantity, o.usd_per_accelerator_hour, o.age_days, o.is_bracketed,
-        coalesce(a.node_size, 1) AS node_size
+        coalesce(a.node_size, 1) AS node_size, s.terms
     FROM offer_days AS o
     JOIN days_to_build USING (day)
     LEFT JOIN reference.sources AS s USING (source)
@@ -111,7 +112,8 @@ SELECT
     min(age_days) > 0 AS is_carried,
     bool_or(is_bracketed) AS is_bracketed,
     any_value(v.source) AS source,
-    list_sort(list_distinct(list(v.source_kind))) AS source_kinds
+    list_sort(list_distinct(list(v.source_kind))) AS source_kinds,
+    any_value(v.terms) AS terms
 FROM sized AS v
 GROUP BY v.day, v.provider, v.accelerator, v.pricing_model, v.commitment_days
 ORDER BY v.day, v.accelerator, v.pricing_model, v.commitment_days, v.provider

@@ -22,6 +22,7 @@
 --   price_status: ok, thin or single_seller.
 --   mfu_evidence: measured, same_family or assumed.
 --   age_days: Age of the price in days.
+--   source_kinds: Kinds of snapshot behind the price.
 WITH constants AS (
     SELECT max(value) FILTER (name = 'largest_cluster_default') AS largest_cluster_default
     FROM reference.training_constants
@@ -122,7 +123,8 @@ SELECT
     p.n_providers,
     p.price_status,
     h.mfu_evidence,
-    p.age_days
+    p.age_days,
+    p.source_kinds
 FROM winners AS w
 JOIN price_sets AS s USING (basis, price_set)
 JOIN candidates AS h ON h.run = w.run AND h.basis = w.basis AND h.accelerator = w.part.accelerator AND h.precision = w.part.precision

@@ -24,6 +24,7 @@
 --   price_status: ok, thin, single_seller or provider; as run also withheld (no price that day) and no_longer_listed (after the last price).
 --   mfu_evidence: measured, same_family or assumed.
 --   age_days: Age of the price in days.
+--   source_kinds: Kinds of snapshot behind the price.
 --   fits: Model and optimiser fit in the memory of a cluster of these; null where the size of the model is unknown.
 --   before_release: The day lies before the part came out.
 --   dominant_uncertainty: The input with the largest share of the range: price, hours, mfu, flop, form or interruptions.
@@ -59,7 +60,7 @@ priced AS (
     SELECT
         d.day, d.run, d.basis, p.accelerator AS priced_on,
         p.usd_per_accelerator_hour_low, p.usd_per_accelerator_hour_mid, p.usd_per_accelerator_hour_high,
-        p.log_half_width_low AS price_width_low, p.log_half_width_high AS price_width_high, p.commitment_days, p.n_providers, p.age_days,
+        p.log_half_width_low AS price_width_low, p.log_half_width_high AS price_width_high, p.commitment_days, p.n_providers, p.age_days, p.source_kinds,
         coalesce(p.price_status, CASE WHEN d.day > d.last_day THEN 'no_longer_listed' ELSE 'withheld' END) AS price_status,
         h.* EXCLUDE (run)
     FROM as_run_days AS d
@@ -69,7 +70,7 @@ priced AS (
     SELECT
         p.day, h.run, p.basis, p.accelerator AS priced_on,
         p.usd_per_accelerator_hour_low, p.usd_per_accelerator_hour_mid, p.usd_per_accelerator_hour_high,
-        p.log_half_width_low AS price_width_low, p.log_half_width_high AS price_width_high, p.commitment_days, p.n_providers, p.age_days,
+        p.log_half_width_low AS price_width_low, p.log_half_width_high AS price_width_high, p.commitment_days, p.n_providers, p.age_days, p.source_kinds,
         p.price_status,
         h.* EXCLUDE (run)
     FROM training_hours AS h
@@ -119,6 +120,7 @@ SELECT
     price_status,
     mfu_evidence,
     age_days,
+    source_kinds,
     fits,
     day < released_on AS before_release,
     CASE
