@@ -76,7 +76,11 @@ def test_two_whole_collections_without_it_end_a_price(market: Market) -> None:
 
 def test_what_is_there_at_first_is_no_news_and_what_comes_later_is(market: Market) -> None:
     market.source("one")
-    says(market, "one", {"01": [offer("a"), offer("b", "3.00")], "02": [offer("a"), offer("b", "3.00"), offer("c", "4.00")]})
+    says(
+        market,
+        "one",
+        {"01": [offer("a"), offer("b", "3.00")], "02": [offer("a"), offer("b", "3.00"), offer("c", "4.00")]},
+    )
     market.update()
     assert changes(market) == [("c", "new", "02", None, 4.0, None)]
     assert market.sql("SELECT sku, began_as FROM offer_price_history ORDER BY 1") == [
@@ -89,7 +93,16 @@ def test_a_part_of_a_list_says_nothing_of_the_rest(market: Market) -> None:
     market.source("one")
     broken = {"sku": "x", "accelerator_count": "1", "price": "1", "currency": "USD"}
     rest = [offer(f"r{i}", "5.00") for i in range(12)]
-    says(market, "one", {"01": [offer("a"), *rest], "02": [*rest, broken], "03": [*rest, broken], "04": [offer("a", "3.00"), *rest, broken]})
+    says(
+        market,
+        "one",
+        {
+            "01": [offer("a"), *rest],
+            "02": [*rest, broken],
+            "03": [*rest, broken],
+            "04": [offer("a", "3.00"), *rest, broken],
+        },
+    )
     market.source("two", "coreweave")
     says(market, "two", {"01": [offer("f"), offer("g")], "02": [offer("g")], "03": [offer("g")]}, kind="fixture")
     market.update()
@@ -114,15 +127,22 @@ def test_at_every_instant_an_offer_has_one_price_at_most(market: Market) -> None
     for source, when, offers, kind in with_parts(market):
         market.says(source, when, offers, kind)
     market.update()
-    assert market.sql(
-        """
+    assert (
+        market.sql(
+            """
         SELECT a.sku FROM offer_price_history AS a
         JOIN offer_price_history AS b USING (offer_key, series)
         WHERE a.valid_from < b.valid_from AND (a.valid_to IS NULL OR a.valid_to > b.valid_from)
         """
-    ) == []
-    assert market.sql("SELECT count(*) FROM offer_price_history WHERE last_seen_at < valid_from OR last_seen_at >= valid_to") == [(0,)]
-    assert market.sql("SELECT DISTINCT sku FROM offer_price_history WHERE sku LIKE 'a2-%' AND price_scope = 'offer'") != []
+        )
+        == []
+    )
+    assert market.sql(
+        "SELECT count(*) FROM offer_price_history WHERE last_seen_at < valid_from OR last_seen_at >= valid_to"
+    ) == [(0,)]
+    assert (
+        market.sql("SELECT DISTINCT sku FROM offer_price_history WHERE sku LIKE 'a2-%' AND price_scope = 'offer'") != []
+    )
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
@@ -155,8 +175,17 @@ def test_overlaps_say_by_how_much_two_series_differ(market: Market) -> None:
     market.source("lambda_api", "lambda")
     market.source("lambda_page", "lambda", kind="page")
     us, eu = {"region": "us-1"}, {"region": "eu-1"}
-    says(market, "lambda_api", {"10": [offer("x", "2.00", **us), offer("y", "4.00", **eu)], "11": [offer("x", "2.00", **us)]})
-    says(market, "lambda_page", {"09": [offer("1x", "2.20", **us)], "10": [offer("1x", "2.20", **us)]}, kind="archived_page")
+    says(
+        market,
+        "lambda_api",
+        {"10": [offer("x", "2.00", **us), offer("y", "4.00", **eu)], "11": [offer("x", "2.00", **us)]},
+    )
+    says(
+        market,
+        "lambda_page",
+        {"09": [offer("1x", "2.20", **us)], "10": [offer("1x", "2.20", **us)]},
+        kind="archived_page",
+    )
     market.update()
     assert market.sql(
         """
@@ -164,7 +193,20 @@ def test_overlaps_say_by_how_much_two_series_differ(market: Market) -> None:
             round(difference_percent, 3), round(level_difference_percent, 3)
         FROM source_overlaps
         """
-    ) == [("lambda_page", ["archived_page"], "lambda_api", ["live"], "2026-03-10", "2026-03-11", 2, 2, 10.0, pytest.approx(-8.333))]
+    ) == [
+        (
+            "lambda_page",
+            ["archived_page"],
+            "lambda_api",
+            ["live"],
+            "2026-03-10",
+            "2026-03-11",
+            2,
+            2,
+            10.0,
+            pytest.approx(-8.333),
+        )
+    ]
 
 
 def test_two_sources_that_disagree_are_listed_and_build_none_the_less(market: Market) -> None:
@@ -186,7 +228,9 @@ def test_every_offer_says_where_it_is_from_and_on_what_terms(market: Market) -> 
         assert market.sql(f"SELECT source_kind, dataset, terms FROM {name}") == [("live", None, "made up")]
     assert market.sql("SELECT source_kinds, terms FROM provider_prices_daily") == [(["live"], "made up")]
     assert market.sql("SELECT DISTINCT source_kinds, sources FROM prices_daily") == [(["live"], ["one"])]
-    assert market.sql("SELECT DISTINCT source_kinds FROM training_costs WHERE cost_usd_mid IS NOT NULL") == [(["live"],)]
+    assert market.sql("SELECT DISTINCT source_kinds FROM training_costs WHERE cost_usd_mid IS NOT NULL") == [
+        (["live"],)
+    ]
 
 
 def test_the_command_shows_what_moved(market: Market) -> None:

@@ -25,6 +25,7 @@ MEETS_SCRAPERS = {
     "warehouse.preview",
     "warehouse.rates",
     "warehouse.reference",
+    "warehouse.replay",
     "warehouse.verdicts",
 }
 MOST_LINES_OF_A_PROVIDER = 150

@@ -133,7 +133,9 @@ def run_views(connection: Connection, models: list[Model]) -> None:
 
 def _run_read(connection: Connection, touched: date | None) -> int:
     """Make what no verdict changes, for every day read since ``touched``; all of it for None. Returns the rows written."""
-    [(first_day, last_day)] = connection.execute("SELECT min(observed_day), max(observed_day) FROM raw.snapshots").fetchall()
+    [(first_day, last_day)] = connection.execute(
+        "SELECT min(observed_day), max(observed_day) FROM raw.snapshots"
+    ).fetchall()
     from_day = first_day if touched is None else touched
     rows_changed = 0
     for place, (first, last) in enumerate(_chunks(from_day, last_day, _days_at_once(connection))):

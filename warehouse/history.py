@@ -10,9 +10,7 @@ from warehouse.database import Connection
 SHOWN_DAYS = 7
 
 
-def changes(
-    connection: Connection, *, since: date | None, provider: str | None, keys: Sequence[str] | None
-) -> Answer:
+def changes(connection: Connection, *, since: date | None, provider: str | None, keys: Sequence[str] | None) -> Answer:
     """What came, went, rose and fell since a day, newest first; of one provider or some accelerators only, if told."""
     return ask(
         connection,

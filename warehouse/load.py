@@ -18,7 +18,7 @@ from warehouse.database import Connection
 OFFERS_PER_TRANSACTION = 100_000
 
 _AMOUNT = pa.decimal128(18, 9)
-_WORDS = {
+WORDS = {
     "sku": pa.string(), "accelerator_name": pa.string(), "accelerator_count": _AMOUNT, "memory_gb": _AMOUNT,
     "memory_scope": pa.string(), "currency": pa.string(), "per": pa.string(), "price_scope": pa.string(),
     "pricing_model": pa.string(), "commitment_days": pa.int32(), "tier": pa.string(), "region": pa.string(),
@@ -34,7 +34,7 @@ OFFER_SCHEMA = pa.schema(
         "ordinal": pa.int32(),
         "source": pa.string(),
         "provider": pa.string(),
-        **_WORDS,
+        **WORDS,
         **_FACTS,
     }
 )
@@ -92,8 +92,8 @@ def load_new(
     if new:
         rates.load_history(connection)  # verdicts know one currency taken for another by the rates
     loaded: list[Loaded] = []
-    for batch in _batches(_read(archive, manifest) for manifest in new):
-        _write(connection, batch)
+    for batch in batches(read_archived(archive, manifest) for manifest in new):
+        write(connection, batch)
         loaded += [replace(one, parsed=Parsed([], []), rates=None) for one in batch]
         if progress:
             progress(len(loaded), len(new))
@@ -135,7 +135,8 @@ def _status(parsed: Parsed, manifest: Manifest) -> tuple[str, str]:
     return "ok", ""
 
 
-def _read(archive: Archive, manifest: Manifest) -> Loaded:
+def read_archived(archive: Archive, manifest: Manifest) -> Loaded:
+    """What an archived collection says by today's parser, or why it says nothing."""
     if manifest.source == rates.SOURCE:
         return _read_rates(archive, manifest)
     try:
@@ -170,7 +171,8 @@ def _without_offers(
     )
 
 
-def _batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
+def batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
+    """So many collections together that one transaction is quick and short."""
     batch: list[Loaded] = []
     for one in loaded:
         batch.append(one)
@@ -190,13 +192,13 @@ def offer_table(batch: list[Loaded]) -> pa.Table:
         "source": [one.manifest.source for one, _, _ in placed],
         "provider": [offer.provider or one.provider for one, _, offer in placed],
     }
-    for name, kind in (_WORDS | _FACTS).items():
+    for name, kind in (WORDS | _FACTS).items():
         cells = map(attrgetter(name), (offer for _, _, offer in placed))
         columns[name] = [cell and cell.quantize(_NANO) for cell in cells] if kind == _AMOUNT else list(cells)
     return pa.table(columns, schema=OFFER_SCHEMA)
 
 
-def _write(connection: Connection, batch: list[Loaded]) -> None:
+def write(connection: Connection, batch: list[Loaded]) -> None:
     """One transaction: snapshots, words, offers, rates and verdicts, or none of them."""
     tables = {
         "new_snapshots": pa.Table.from_pylist([one.row() for one in batch], schema=SNAPSHOT_SCHEMA),
@@ -208,7 +210,7 @@ def _write(connection: Connection, batch: list[Loaded]) -> None:
         for statement, parameters in (
             (_FRESH, {}),
             (_INSERT_SNAPSHOTS, {"load_number": load_number, "now": database.now()}),
-            (_TEXTED, {}),
+            (TEXTED, {}),
             (_INSERT_TEXTS, {"load_number": load_number}),
             (_INSERT_OFFERS, {}),
             (_INSERT_REJECTED, {}),
@@ -231,7 +233,7 @@ def write_unjudged(connection: Connection, one: Loaded) -> None:
     with database.registered(connection, tables):
         connection.execute(_FRESH)
         connection.execute(_INSERT_SNAPSHOTS, {"load_number": 0, "now": database.now()})
-        connection.execute(_TEXTED)
+        connection.execute(TEXTED)
         connection.execute(_INSERT_TEXTS, {"load_number": 0})
         connection.execute(_INSERT_OFFERS)
         connection.execute(
@@ -274,10 +276,10 @@ def _digest(words: Iterable[str]) -> str:
     return f"CAST(md5(concat_ws(chr(31), {cells})) AS UUID)"
 
 
-_TEXTED = f"""
+TEXTED = f"""
 CREATE TEMP TABLE texted AS
 SELECT
-    {_digest(("source", "provider", *_WORDS))} AS offer_text_id,
+    {_digest(("source", "provider", *WORDS))} AS offer_text_id,
     {_digest(_KEY_WORDS)} AS offer_key,
     s.parser_version,
     s.observed_day,
@@ -288,7 +290,7 @@ JOIN fresh AS s USING (snapshot_id)
 
 _INSERT_TEXTS = f"""
 INSERT INTO raw.offer_texts BY NAME
-SELECT DISTINCT ON (offer_text_id) offer_text_id, offer_key, $load_number AS load_number, source, provider, {", ".join(_WORDS)}
+SELECT DISTINCT ON (offer_text_id) offer_text_id, offer_key, $load_number AS load_number, source, provider, {", ".join(WORDS)}
 FROM texted
 ANTI JOIN raw.offer_texts AS old USING (offer_text_id)
 ORDER BY offer_text_id

@@ -51,7 +51,10 @@ def preview(
         found = connection.execute(f"SELECT {COLUMNS} FROM intermediate.priced_offers ORDER BY ordinal")
         names = [column[0] for column in found.description or []]
         provenance = {"dataset": None, "terms": adapter.source.terms}
-        return [dict(zip(names, row, strict=True)) | provenance for row in found.fetchall()], [*parsed.rejected, *parsed.unpriced]
+        return [dict(zip(names, row, strict=True)) | provenance for row in found.fetchall()], [
+            *parsed.rejected,
+            *parsed.unpriced,
+        ]
 
 
 def _recent(history: pa.Table, observed_at: datetime) -> pa.Table:
