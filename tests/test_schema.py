@@ -15,12 +15,15 @@ CALLS = {
     ("cheapest", True): "'H100', DATE '2026-08-22'",
     ("cheapest_part", True): "'gpt-3-175b', '2023-03-01'",
     ("index_change", False): "'v100-sxm-16gb', '2018-07-01', DATE '2019-01-01', for_segment := 'hyperscaler'",
+    ("offers_as_of", True): "'infinity'",
     ("offers_of", True): "'vultr'",
     ("price_history", True): "'a100-sxm-80gb', for_basis := 'hyperscaler_median'",
     ("price_on", False): "'a100-sxm-80gb', '2023-03-01', 'hyperscaler_median'",
     ("price_on", True): "'a100-sxm-80gb', DATE '2023-03-01', 'hyperscaler_median'",
+    ("prices_daily_as_of", True): "'infinity'",
     ("providers_of", True): "'a100-sxm-80gb'",
     ("run_cost", True): "'llama-65b', '2023-03-01', 'hyperscaler_median'",
+    ("training_costs_as_of", True): "'infinity'",
 }
 
 

@@ -135,7 +135,7 @@ def _held(connection: Connection, batch: list[Loaded]) -> dict[str, _Held]:
         """,
         {"ids": [one.manifest.snapshot_id for one in batch]},
     ).fetchall()
-    return {snapshot_id: _Held(*facts, frozenset(versions)) for snapshot_id, *facts, versions in rows}
+    return {row[0]: _Held(row[1], row[2], row[3], row[4], row[5], frozenset(row[6])) for row in rows}
 
 
 def _told_apart(one: Loaded, versions: frozenset[str]) -> Loaded:
