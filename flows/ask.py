@@ -106,12 +106,8 @@ def prices(
 
     with database.connect_published() as connection:
         keys = ask.accelerators(connection, accelerator)
-<<<<<<< ours
         answer = ask.prices(connection, keys, count)
-    _show(answer, form, f"no current offer of {', '.join(keys)}", every=every, keep=PRICE_COLUMNS)
-=======
-        show(ask.prices(connection, keys, count), form, f"no current offer of {', '.join(keys)}", every=every)
->>>>>>> theirs
+    show(answer, form, f"no current offer of {', '.join(keys)}", every=every, keep=PRICE_COLUMNS)
 
 
 @app.command()
@@ -139,14 +135,10 @@ def trend(
             commitment_days=commitment_days,
             since=day_of(since),
         )
-<<<<<<< ours
     nothing = f"no {pricing_model} price of {', '.join(keys)} in segment {segment}"
     if form is Format.TABLE:
         _sketch(answer)
-    _show(answer, form, nothing, every=True, keep=TREND_COLUMNS)
-=======
-    show(answer, form, f"no {pricing_model} price of {', '.join(keys)} in segment {segment}", every=True)
->>>>>>> theirs
+    show(answer, form, nothing, every=True, keep=TREND_COLUMNS)
 
 
 @app.command()
@@ -181,7 +173,6 @@ def export(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the
     say(f"{len(written)} files in {folder}")
 
 
-<<<<<<< ours
 def _sketch(answer: "Answer") -> None:
     """A line for each part: how its median moved, from the first month to the last."""
     part, median = answer.columns.index("accelerator"), answer.columns.index("usd_per_accelerator_hour_median")
@@ -190,10 +181,7 @@ def _sketch(answer: "Answer") -> None:
         tell(f"{key}  {sparkline(values, is_plain=not is_unicode())}  {values[0]:.2f} to {values[-1]:.2f} USD an hour")
 
 
-def _show(answer: "Answer", form: Format, nothing: str, *, every: bool, keep: Collection[str] = ()) -> None:
-=======
-def show(answer: "Answer", form: Format, nothing: str, *, every: bool) -> None:
->>>>>>> theirs
+def show(answer: "Answer", form: Format, nothing: str, *, every: bool, keep: Collection[str] = ()) -> None:
     """Print the rows; with none, say so and exit with 1."""
     if not answer.rows:
         say(nothing)
