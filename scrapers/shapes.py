@@ -31,9 +31,12 @@ UNITS: dict[str, Per] = {
     "year": "year", "years": "year", "yr": "year",
 }  # fmt: skip
 PLACEHOLDERS = {
-    "", "-", "--", "–", "––", "—", "n/a", "na", "tbd", "tba", "rfq", "custom", "unavailable", "not available", "sold out",
-    "coming soon", "contact us", "contact sales", "contact", "contact for pricing", "get a quote", "on request", "upon request",
-    "price on request", "pre order", "pre-order", "request a quote", "talk to sales", "reserve now", "call us", "inquire",
+    "", "-", "--", "–", "––", "—", "n/a", "na", "tbd", "tba", "rfq", "custom", "unavailable", "not available",
+    "sold out", "coming soon", "contact us", "contact sales", "contact", "contact for pricing", "get a quote",
+    "on request", "upon request", "price on request", "price upon request", "poa", "call", "call for pricing",
+    "contact for price", "contact for quote", "enquire", "ask us", "out of stock", "waitlist", "join waitlist",
+    "join the waitlist", "pre order", "pre-order", "request a quote", "talk to sales", "reserve now", "call us",
+    "inquire",
 }  # fmt: skip
 _EACH = r"(?:gpu|gpus|accelerator|chip|card|[a-z]+\d+[a-z]*)"
 _MONEY = re.compile(
@@ -299,6 +302,13 @@ WAYS: dict[str, PricingModel] = {
 NO_WAY = {
     "gpu", "cloud", "vm", "droplet", "compute", "current", "price", "pricing", "cost", "per", "hour", "/hr", "gpu-hour",
 }  # fmt: skip
+
+
+def several_places(text: str) -> list[str]:
+    """The places that one cell names: "Iowa (us-central1), Oregon; East US" three, "Oslo, NO" one."""
+    apart = r"[,;|/](?!\s*[A-Z]{2}\s*(?:[,;|/]|$))(?![^()]*\))|\s(?:and|&)\s"
+    pieces = (piece.strip() for piece in re.split(apart, clean(text)))
+    return [piece for piece in pieces if piece]
 
 
 def way_of_buying(words: str) -> dict[str, Any] | None:

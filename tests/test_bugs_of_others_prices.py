@@ -13,8 +13,21 @@ from hypothesis import strategies as st
 
 from flows import steps
 from scrapers import providers
-from scrapers.shapes import asked, clean, decimal_of, fraction, is_placeholder, money, number, price, text_of
+from scrapers.shapes import (
+    asked,
+    clean,
+    decimal_of,
+    fraction,
+    is_placeholder,
+    money,
+    number,
+    price,
+    several_places,
+    text_of,
+)
 from scrapers.source import MAX_HTML_BYTES, Page, PageError, load
+from tests.command import json_lines
+from tests.command import within as command
 from tests.market import Market, at, offer
 from tests.record import FIXTURES
 from warehouse import database
@@ -287,7 +300,8 @@ def slices_of_made_up_markets() -> Iterator[tuple[str, str, list[dict[str, Any]]
     yield "kept out", "2025-02-03T14:00", [
         offer("nobody's", accelerator_name="Maia 100"), offer("two counts", accelerator_name="8x H100 SXM 80GB"),
         offer("a term", "20000", pricing_model="reserved", per="term"),
-        *(offer(tier, tier=tier) for tier in ("serverless", "dedicated_inference", "dev_test", "low_priority")),
+        *(offer(tier, tier=tier)
+          for tier in ("serverless", "dedicated_inference", "dev_test", "low_priority", "Serverless-Flex", "windows")),
     ]  # fmt: skip
     yield "unproven", "2025-02-03T15:00", [offer("g")]
     pairs = [Decimal("2.00"), Decimal("3.10"), Decimal("4.25"), Decimal("5.60"), Decimal("6.75")]
@@ -318,6 +332,9 @@ def slices_of_made_up_markets() -> Iterator[tuple[str, str, list[dict[str, Any]]
         offer("g", "3.673"), offer("g", "2.20", pricing_model="reserved", commitment_days=365),
         offer("g", "0.0050", pricing_model="reserved", commitment_days=1095, per="minute"),
         offer("g", "8.00", pricing_model="reserved", commitment_days=30),
+    ]  # fmt: skip
+    yield "spot in the unit of another", "2025-02-03T19:00", [
+        offer("g", "2.00"), offer("g", "16.00", pricing_model="spot"),
     ]  # fmt: skip
     yield "the day of the real sources' pages", "2026-03-01", [offer("clock")]
     yield "small amounts", "2025-02-03T12:00", [
@@ -700,6 +717,8 @@ KEPT_OUT = {
     "dedicated_inference": "tier dedicated_inference",
     "dev_test": "tier dev_test",
     "low_priority": "tier low_priority",
+    "Serverless-Flex": "tier Serverless-Flex",
+    "windows": "tier windows",
 }
 
 
@@ -818,6 +837,8 @@ def test_spot_at_one_share_of_everything_is_a_discount_that_is_set(ledger: dict[
 def test_discounts_that_are_none_are_in_another_unit(ledger: dict[str, Rows]) -> None:
     spot = [row["why_not"] for row in ledger["spot in another unit"] if row["pricing_model"] == "spot"]
     assert all("0.00137 times the price on demand: not in one unit with it" in why_not for why_not in spot)
+    [node] = [row["why_not"] for row in ledger["spot in the unit of another"] if row["pricing_model"] == "spot"]
+    assert node.startswith("8 times the price on demand: not in one unit with it")
     reserved = {row["commitment_days"]: row["why_not"] for row in ledger["reserved in another unit"]}
     assert (reserved[0], reserved[365]) == (None, None)
     assert "0.08168 times the price on demand: not in one unit with it" in reserved[1095]
@@ -841,6 +862,26 @@ def test_a_price_that_began_earlier_holds_on_the_day_it_is_seen(ledger: dict[str
     )
 
 
+def test_of_a_list_of_changes_the_last_one_holds_at_the_time_of_asking(tmp_path: Path) -> None:
+    """Asked for two days of June, AWS answers the change of March alone: that is June's price, seen in June."""
+    changes = [("0.142", "2025-03-20T11:00:00Z"), ("0.128", "2025-03-25T00:46:00Z"), ("0.133", "2025-03-24T09:00:00Z")]
+    records = [
+        {"AvailabilityZone": "us-east-1a", "InstanceType": "g4dn.xlarge", "ProductDescription": "Linux/UNIX", "SpotPrice": price, "Timestamp": at}
+        for price, at in changes
+    ]  # fmt: skip
+    file = tmp_path / "spot.json"
+    file.write_text(json.dumps({"SpotPriceHistory": records}), encoding="utf-8")
+    data = tmp_path / "data"
+    told = command("load", "aws_spot_history", str(file), "--observed-at", "2025-06-01T10:00:00Z", data=data)
+    assert (told.returncode, command("build", data=data).returncode) == (0, 0), told.stderr
+    [row] = json_lines(
+        command("sql", "SELECT price, observed_at, effective_at, why_not FROM offers", "--format", "json", data=data)
+    )
+    assert (Decimal(row["price"]), row["observed_at"][:10], row["effective_at"], row["why_not"]) == (
+        Decimal("0.128"), "2025-06-01", "2025-03-25", None,
+    )  # fmt: skip
+
+
 # --- regions, duplicates -------------------------------------------------------------------------------------------------
 
 
@@ -853,6 +894,18 @@ def test_several_places_in_one_cell_are_several_offers() -> None:
     assert [(one.region, one.price) for one in offers] == [
         ("Iowa (us-central1)", Decimal("1.20")), ("Oregon", Decimal("1.20")), ("East US", Decimal("1.20")),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Iowa (us-central1), Oregon; East US", ["Iowa (us-central1)", "Oregon", "East US"]), ("Oslo, NO", ["Oslo, NO"]),
+        ("Ashburn, VA / Dallas", ["Ashburn, VA", "Dallas"]), ("Frankfurt and Paris", ["Frankfurt", "Paris"]),
+        ("Europe (Frankfurt, Paris)", ["Europe (Frankfurt, Paris)"]), ("", []),
+    ],
+)  # fmt: skip
+def test_places_of_a_cell_are_told_apart(text: str, places: list[str]) -> None:
+    assert several_places(text) == places
 
 
 def test_sites_of_one_machine_stand_once_each(ledger: dict[str, Rows]) -> None:

@@ -3,7 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -498,8 +498,34 @@ def test_spot_history_pages_one_after_the_other(tmp_path: Path, glue: str) -> No
         asked(read("aws_spot_history", one).offers, "sku", "region", "zone", "price", "pricing_model") for one in found
     ] == [
         [("p4d.24xlarge", "us-east-1", "us-east-1a", Decimal("11.5"), "spot")],
-        [("trn1.32xlarge", "us-gov-west-1", "us-gov-west-1b", Decimal("8.4"), "spot")],
+        [
+            ("p4d.24xlarge", "us-east-1", "us-east-1a", Decimal("11.5"), "spot"),
+            ("trn1.32xlarge", "us-gov-west-1", "us-gov-west-1b", Decimal("8.4"), "spot"),
+        ],
     ]
+
+
+def test_a_spot_price_holds_until_its_next_change_as_far_as_its_file_tells(tmp_path: Path) -> None:
+    """Files of two windows: what nobody asked for between them is not filled."""
+    windows = {
+        "early": [("2026-01-03", "a", "1.00"), ("2026-01-06", "a", "1.20"), ("2026-01-07", "b", "3.00")],
+        "late": [("2026-01-20", "b", "3.10"), ("2026-01-21", "b", "3.20")],
+    }
+    for name, changes in windows.items():
+        records = [
+            change("p4d.24xlarge", f"us-east-1{zone}", price, f"{day}T05:00:00Z") for day, zone, price in changes
+        ]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"SpotPriceHistory": records[::-1]}))
+    found = {
+        one.observed_at.day: {
+            offer.zone: (str(offer.price), offer.effective_at) for offer in read("aws_spot_history", one).offers
+        }
+        for one in captures("aws_spot_history", tmp_path)
+    }
+    assert list(found) == [3, 4, 5, 6, 7, 20, 21]
+    assert found[5] == {"us-east-1a": ("1.00", date(2026, 1, 3))}
+    assert found[7] == {"us-east-1a": ("1.20", date(2026, 1, 6)), "us-east-1b": ("3.00", date(2026, 1, 7))}
+    assert found[21] == {"us-east-1b": ("3.20", date(2026, 1, 21))}
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,10 @@ NAMES: dict[str, list[tuple[str | None, str, str | None, str | None]]] = {
             "0.25",
         ),
         (None, "A100-SXM4-40GB MIG 3g.20gb", "a100-sxm-40gb", "0.5"),
+        (None, "NVIDIA A40-8Q", "a40-48gb", "0.166666667"),
+        (None, "A100 80GB-1-5C", "a100-unstated-80gb", "0.0625"),
+        (None, "A100-1-5C", None, None),
+        ("ovh", "h200-380", "h200-unstated-141gb", None),
     ],
     "Vast's short forms": [
         ("vast", "RTX 4070S Ti", "rtx-4070-ti-super-16gb", None),
@@ -204,6 +208,17 @@ NAMES: dict[str, list[tuple[str | None, str, str | None, str | None]]] = {
         ("nebius", "gpu-h100-sxm_1gpu-16vcpu-200gb", "h100-sxm-80gb", "1"),
         ("linode", "Dedicated 32GB + RTX6000 GPU x1", "quadro-rtx-6000-24gb", "1"),
         (None, "NVIDIA L40S with AMD CPU", "l40s-48gb", None),
+    ],
+    "counts of the host's own parts, and of machines": [
+        (None, "H100 SXM 2x 960GB NVMe", "h100-sxm-80gb", None),
+        (None, "8x H100 SXM 2x Intel Xeon 8480", "h100-sxm-80gb", "8"),
+        (None, "RTX 4090 (2 x AMD EPYC 7543)", "rtx-4090-24gb", None),
+        (None, "8x H200 8x400G InfiniBand", "h200-unstated-141gb", "8"),
+        (None, "4x L40S 2x Xeon 6448Y 16x64GB DDR5", "l40s-48gb", "4"),
+        (None, "8x80GB H100 SXM", "h100-sxm-80gb", "8"),
+        (None, "8x Intel Gaudi2", "gaudi2-oam-96gb", "8"),
+        (None, "2 nodes 8x H100 SXM", None, "8"),
+        (None, "H100 SXM 8x per node", "h100-sxm-80gb", "8"),
     ],
     "brokers": [
         ("shadeform", "paperspace_RTX4000x2", "quadro-rtx-4000-8gb", "2"),
@@ -299,6 +314,11 @@ def test_contradictions_are_told() -> None:
     assert (eight.count, eight.conflict) == (Decimal(1), "name says 8x, offer says 1")
     odd = text("NVIDIA A100", count="1", memory_gb="30", scope="each")
     assert (odd.model, odd.accelerator, odd.conflict) == ("A100", None, "30 GB is no size of A100")
+    assert "more than one part" in str(text("H100/A100").conflict)
+    half = text("A100 SXM4 80GB", count="1", memory_gb="40", scope="each")
+    assert (half.accelerator, half.conflict) == (None, "name says 80 GB, offer says 40 GB")
+    both = text("A100 80GB", count="2", memory_gb="80", scope="total")
+    assert (both.accelerator, both.conflict) == ("a100-unstated-80gb", None)
     other = text("NVIDIA H100", sku="p4d.24xlarge", provider="aws")
     assert other.model == "A100"
     assert "SKU says A100, name says H100" in str(other.conflict)

@@ -58,7 +58,11 @@ class _Rule:
         if self.count is not None or "n" not in told:
             return InstanceType(self.accelerator, self.count)
         divisor = self.per * Decimal(told.get("per") or 1)
-        return InstanceType(self.accelerator, shortest(Decimal(told["n"]) / divisor)) if divisor else None
+        if not divisor:
+            return None
+        count = Decimal(told["n"]) / divisor
+        # More than one and a part of another is rented nowhere: the size is one that the rule was not made for.
+        return InstanceType(self.accelerator, None if count > 1 and count % 1 else shortest(count))
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,9 @@ _APART = {"gb", "gh", "hl", "ai", "mi"} | {f"v{n}" for n in range(1, 10)}
 # How far a printed size may be from the part's own: drivers report less than the sheet (22 of 24 GB on an L4).
 _MEMORY_TOLERANCE = Decimal("0.09")
 _LARGEST_NODE = 16
-_SLICES = 8
-"""MIG and vGPU profiles are eighths of a part's memory."""
+_SLICES, _SLICE_TOLERANCE = 8, Decimal("0.1")
+"""MIG profiles are eighths of a part's memory, printed in whole gigabytes; those of vGPUs are what they say."""
+_NODES = re.compile(r"\b([2-9]|[1-9]\d+)[ -]*x?[ -]*nodes?\b")
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ def _read_words(raw: str, provider: str | None) -> _Reading:
         is_slice="mig" in rest,
         count=shortest(count) if count else _leading_count(cut, used),
         vendor=next((_BRANDS[text] for text in texts if text in _BRANDS), _die_maker(raw)),
-        conflict=count_conflict,
+        conflict=count_conflict or (f"is of {told[1]} machines" if (told := _NODES.search(fold_name(raw))) else None),
         names_something=bool(meanings),
     )
     if unknown or not meanings:
@@ -288,7 +289,7 @@ def _one(values: AbstractSet[T], what: str) -> tuple[T | None, str | None]:
 
 def _together(name: _Reading, code: _Reading) -> _Reading:
     """The SKU's reading where it decides or the name says nothing, the name's otherwise, each filled up from the other."""
-    first, second = (code, name) if code.decides or not name.models else (name, code)
+    first, second = (code, name) if code.decides or (code.models and not name.models) else (name, code)
     if not second.models or not first.models:
         return first
     shared = tuple(model for model in _meant(first.models) if model in _meant(second.models))
@@ -333,9 +334,23 @@ def _with_offer(reading: _Reading, count: Decimal | None, memory_gb: Decimal | N
     if told is None:
         told = reading.count if reading.count is not None else reading.usual_count
     if memory_gb is not None and not (reading.decides and reading.sizes):
-        ways = _ways(memory_gb, told, scope) if told or scope != "total" else _shares(reading.models, memory_gb)
-        reading = replace(reading, sizes=(*ways, *reading.sizes))
+        ways = tuple(_ways(memory_gb, told, scope) if told or scope != "total" else _shares(reading.models, memory_gb))
+        reading = _with_sizes(reading, ways)
     return replace(reading, count=told)
+
+
+def _with_sizes(reading: _Reading, ways: tuple[Decimal, ...]) -> _Reading:
+    """A reading with what the offer's own memory may be of one accelerator. Where the name prints a size too, they have to agree."""
+    parts = [part for model in reading.models for part in catalogue().by_model[model]]
+    named = {snapped for size in reading.sizes if (snapped := _snapped(parts, size))}
+    told = [snapped for size in ways if (snapped := _snapped(parts, size))]
+    if named and told and not reading.is_slice and reading.slice_gb is None:
+        agreed = tuple(size for size in told if size in named)
+        if agreed:
+            return replace(reading, sizes=agreed)
+        conflict = f"name says {min(named):.4g} GB, offer says {told[0]:.4g} GB"
+        return replace(reading, sizes=(*ways, *reading.sizes), conflict=reading.conflict or conflict)
+    return replace(reading, sizes=(*ways, *reading.sizes))
 
 
 def _shares(models: tuple[str, ...], total_gb: Decimal) -> Iterator[Decimal]:
@@ -381,6 +396,8 @@ def _settled(reading: _Reading) -> Part:
     size = size if size or conflict else _only_size(candidates, form, reading.usual_gb)
     form = form or _only({part.form_factor for part in candidates if size is None or part.memory_gb == size})
     conflict = reading.conflict or form_conflict or conflict
+    if is_slice and not size:
+        conflict = conflict or f"a slice of {is_slice:.4g} GB of a part that comes in more than one size"
     key = None if form_conflict or conflict else catalogue().key_of(model, UNSTATED if form is None else form, size)
     if is_slice and size:
         count = _share(is_slice, size) * (count if count is not None and count >= 1 else 1)
@@ -464,7 +481,9 @@ def _form_of(parts: list[Accelerator], said: str | None) -> str | None:
 
 
 def _share(slice_gb: Decimal, size: Decimal) -> Decimal:
-    return max(Decimal(1), (slice_gb * _SLICES / size).to_integral_value()) / _SLICES
+    told = slice_gb * _SLICES / size
+    eighths = told.to_integral_value()
+    return (eighths if abs(told - eighths) <= _SLICE_TOLERANCE * eighths else told) / _SLICES
 
 
 def _only(values: AbstractSet[T]) -> T | None:

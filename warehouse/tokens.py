@@ -21,13 +21,51 @@ _BUS = re.compile(r"\b(pci-?e?|pci express)[ -]*(?:gen *\d(?:\.\d)?|\d\.0)(?:[ -
 _MEMORY = re.compile(r"(\d+(?:\.\d+)?)(gb|gib|gi|g|mb|mib|tb|tib)")
 _UNITS = {"gb": Decimal(1), "gib": Decimal(1), "gi": Decimal(1), "g": Decimal(1), "mb": Decimal(1) / 1024,
           "mib": Decimal(1) / 1024, "tb": Decimal(1024), "tib": Decimal(1024)}  # fmt: skip
-_SLICE = re.compile(r"\d+g\.(\d+)gb")
+# A MIG profile (`1g.10gb`), or one of a vGPU: `A40-8Q` is 8 GB of an A40, `A100-1-5C` 5 GB of an A100.
+_SLICE = re.compile(r"\d+g\.(\d+)gb|(\d+)q")
+_MIG_BACKED = re.compile(r"(?<=[a-z0-9])-\d-(\d+)c(?![a-z0-9])")
+# "8x80GB": as many accelerators, each of that size.
+_EACH_OF_SIZE = re.compile(r"(?<![\w.])(\d{1,2})x(?=\d+ ?[gt]i?b?(?![a-z]))")
 _HOST = re.compile(r"\d+x?(v|c|t|w|vcpus?|cpus?|v?cores?|threads?|ocpus?|gbps|gbit|gbits|mhz|ghz|nm)")
 _HOST_UNITS = {"vcpu", "vcpus", "cpu", "cpus", "core", "cores", "vcores", "threads", "ocpu", "ocpus", "gbps"}
 _RAM_BEHIND = [
-    [word] for word in ("ram", "ddr4", "ddr5", "lpddr5", "lpddr5x", "nvme", "ssd", "storage", "disk", "hdd", "system")
+    [word]
+    for word in (
+        "ram",
+        "ddr4",
+        "ddr5",
+        "lpddr5",
+        "lpddr5x",
+        "nvme",
+        "ssd",
+        "storage",
+        "disk",
+        "hdd",
+        "system",
+        "infiniband",
+        "ib",
+        "ethernet",
+        "roce",
+    )
 ]
 _RAM_BEFORE = [[word] for word in ("ram", "disk", "storage", "nvme", "ssd")]
+# What a host has several of: a count beside them is theirs.
+_HOST_PARTS = {
+    "xeon",
+    "epyc",
+    "ryzen",
+    "threadripper",
+    "cpu",
+    "cpus",
+    "nic",
+    "nics",
+    "ssd",
+    "nvme",
+    "hdd",
+    "port",
+    "ports",
+}
+_CPU_MAKERS = {"intel", "amd"}
 # A number apart from its sign counts accelerators up to here; above, it is a model: "4090 x 2", "HL 205 x 8".
 _MOST_APART = 72
 _COUNT = re.compile(r"x([1-9]\d{0,3})|([1-9]\d{0,3}(?:\.\d+)?|0\.\d*[1-9])(?:x|gpus?)")
@@ -51,7 +89,7 @@ class Item:
 
 
 _WHOLE: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Item]], ...] = (
-    (_SLICE, lambda told: Item("slice", told[0], Decimal(told[1]))),
+    (_SLICE, lambda told: Item("slice", told[0], Decimal(told[1] or told[2]))),
     (_MEMORY, lambda told: Item("memory", told[0], Decimal(told[1]) * _UNITS[told[2]])),
     (_HOST, lambda told: Item("host", told[0])),
     (_COUNT, lambda told: Item("count", told[0], Decimal(told[1] or told[2]))),
@@ -72,7 +110,8 @@ def fold_name(raw: str) -> str:
 
 def items(raw: str, segment: Callable[[str], tuple[Item, ...]]) -> list[Item]:
     """The pieces of a name in their order, host memory and cores left out."""
-    text = _BUS.sub(r"\1 ", fold(raw).replace("_", " "))
+    text = _MIG_BACKED.sub(r" \1q", _BUS.sub(r"\1 ", fold(raw).replace("_", " ")))
+    text = _EACH_OF_SIZE.sub(r"\1x ", text)
     cut = [item for token in _PIECES.findall(text) for item in segment(token)]
     return list(_without_host(list(_with_counts(list(_with_units(cut))))))
 
@@ -217,10 +256,23 @@ def _number_at(texts: list[str]) -> tuple[Decimal, int]:
 
 
 def _without_host(cut: list[Item]) -> Iterator[Item]:
-    """Drops cores, host memory (a size beside `RAM`, `NVMe` …, or right behind the cores) and sizes per second."""
+    """Drops cores, host memory (a size beside `RAM`, `NVMe` …, or right behind the cores), sizes per second, and how many of those there are."""
     for at, item in enumerate(cut):
-        if item.kind != "host" and not (item.kind == "memory" and _is_not_gpu_memory(cut, at)):
+        is_of_host = (item.kind == "memory" and _is_not_gpu_memory(cut, at)) or (
+            item.kind == "count" and _counts_host(cut, at)
+        )
+        if item.kind != "host" and not is_of_host:
             yield item
+
+
+def _counts_host(cut: list[Item], at: int) -> bool:
+    """`2x Intel Xeon`, `2x 960GB NVMe`, `EPYC x2`: a count of what is no accelerator."""
+    behind = cut[at + 1 : at + 3]
+    if behind and behind[0].text in _CPU_MAKERS:
+        behind = behind[1:]
+    if behind and behind[0].kind == "memory":
+        return _is_not_gpu_memory(cut, cut.index(behind[0], at))
+    return (bool(behind) and behind[0].text in _HOST_PARTS) or (at > 0 and cut[at - 1].text in _HOST_PARTS)
 
 
 def _is_not_gpu_memory(cut: list[Item], at: int) -> bool:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from scrapers.offer import Offer, PriceScope, PricingModel
-from scrapers.shapes import clean, decimal_of, each
+from scrapers.shapes import clean, decimal_of, each, several_places
 from scrapers.source import Capture, Page, PageError, Rejected, Source
 from scrapers.tables import Row, as_csv, csv_rows, read_rows
 
@@ -76,7 +76,7 @@ def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
 def _offers(row: dict[str, Any]) -> Iterator[Offer]:
     chip = clean(row[CHIP])
     instance = _instance(row)
-    places = re.split(r"\s*,\s*", row[PLACE]) if row[PLACE] else ["global"]  # one cell may name several
+    places = several_places(row[PLACE]) or ["global"]
     for place, (way, (model, days)) in itertools.product(places, WAYS.items()):
         if row[way]:
             yield Offer(

@@ -82,7 +82,10 @@ SELECT
         CASE WHEN accelerator_count < 1 THEN 'a slice, not a whole accelerator' END,
         CASE WHEN price_scope = 'component' THEN 'accelerator only, the host is billed on top' END,
         CASE WHEN pricing_model = 'floor' THEN 'a "from" price or a bid floor' END,
-        CASE WHEN tier IN ('serverless', 'dedicated_inference', 'dev_test', 'low_priority') THEN 'tier ' || tier END,
+        CASE
+            WHEN regexp_matches(lower(tier), '(^|[^a-z])(serverless|dedicated[ _-]?inference|dev[ _/-]?test|low[ _-]?priority|windows)([^a-z]|$)')
+                THEN 'tier ' || tier
+        END,
         CASE WHEN hours_per_unit IS NULL THEN 'a price per term without the length of the term' END
     ), '') AS words_why_not
 FROM asked

@@ -71,7 +71,7 @@ odd_discounts AS (
         CASE
             WHEN pricing_model = 'spot' AND share = 1 AND n_repeated >= 3 AND n_repeated >= 0.9 * n_discounted
                 THEN format('repeats the price on demand, as {} of {} spot prices here do: no spot price is told', n_repeated, n_discounted)
-            WHEN pricing_model = 'spot' AND share < 0.02 OR pricing_model = 'reserved' AND share NOT BETWEEN 0.1 AND 1.5
+            WHEN pricing_model = 'spot' AND share NOT BETWEEN 0.02 AND 4 OR pricing_model = 'reserved' AND share NOT BETWEEN 0.1 AND 1.5
                 THEN format('{:.4g} times the price on demand: not in one unit with it', share)
         END AS odd_why_not,
         CASE
