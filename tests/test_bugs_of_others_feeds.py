@@ -97,6 +97,16 @@ def told(story: tuple[Path, list[steps.Outcome], builder.Built], monkeypatch: py
     return ask
 
 
+def periods(told: Ask, source: str) -> list[tuple[Any, ...]]:
+    """Price, from, to and last seen of each unbroken run of a source's prices, in UTC."""
+    return told(
+        "SELECT CAST(CAST(price AS DOUBLE) AS VARCHAR).replace('.0', ''), strftime(valid_from AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S'),"
+        " strftime(valid_to AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S'), strftime(last_seen_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')"
+        " FROM offer_price_history WHERE source = ? ORDER BY valid_from",
+        source,
+    )
+
+
 B200 = {"accelerator_name": "B200 SXM 180GB"}
 REGIONS = [offer("p5", "98.32", accelerator_count="8", region=f"region-{place}") for place in range(29)]
 SIZES_901 = [offer(f"size-{place}", "2.00") for place in range(900)]
@@ -195,6 +205,12 @@ def test_one_row_of_901_that_is_missing_a_day_is_no_change_of_price(told: Ask) -
         "SELECT count(*) FROM provider_prices_daily WHERE accelerator = 'b200-sxm-180gb' AND day = '2026-03-19'"
     ) == [(0,)]
     assert told("SELECT count(DISTINCT offer_key), count(DISTINCT price) FROM offers WHERE sku = 'x'") == [(1, 1)]
+    assert told("SELECT count(*) FROM offer_price_history WHERE sku = 'x' AND valid_to IS NULL") == [(1,)]
+    assert told("SELECT count(*) FROM price_changes WHERE source = 'lost'") == [(0,)]
+    assert told("SELECT DISTINCT day FROM offers WHERE sku = 'x' ORDER BY 1") == [
+        (date(2026, 3, 18),),
+        (date(2026, 3, 20),),
+    ]
 
 
 def test_noise_of_floats_is_no_change_of_price(told: Ask) -> None:
@@ -202,6 +218,8 @@ def test_noise_of_floats_is_no_change_of_price(told: Ask) -> None:
         "SELECT count(*), count(DISTINCT price), count(DISTINCT offer_key), max(price) FROM offers WHERE source = 'noise'"
     )
     assert found == [(3, 1, 1, Decimal("2.49"))]
+    assert periods(told, "noise") == [("2.49", "2026-03-11 00:00:00", None, "2026-03-13 00:00:00")]
+    assert told("SELECT count(*) FROM price_changes WHERE source = 'noise'") == [(0,)]
 
 
 def test_for_every_instant_there_is_one_price(told: Ask) -> None:
@@ -209,6 +227,16 @@ def test_for_every_instant_there_is_one_price(told: Ask) -> None:
         "SELECT count(*), max(usd_per_accelerator_hour_median) FROM provider_prices_daily WHERE source = 'instant'"
     ) == [(1, Decimal("2.20"))]
     assert told("SELECT price, age_days FROM offers_current WHERE source = 'instant'") == [(Decimal("2.20"), 0)]
+    assert periods(told, "instant") == [
+        ("2", "2026-03-21 10:00:00", "2026-03-21 10:00:03", "2026-03-21 10:00:00"), ("2.2", "2026-03-21 10:00:03", None, "2026-03-21 10:00:03"),
+    ]  # fmt: skip
+    for second, price in (("00", "2.00"), ("02", "2.00"), ("03", "2.20"), ("59", "2.20")):
+        at_that_instant = told(
+            "SELECT price FROM offer_price_history"
+            " WHERE source = 'instant' AND valid_from <= $1 AND ($1 < valid_to OR valid_to IS NULL)",
+            f"2026-03-21T10:00:{second}Z",
+        )
+        assert at_that_instant == [(Decimal(price),)]
 
 
 def test_a_price_of_twenty_days_ago_is_not_that_of_today(told: Ask) -> None:
@@ -483,6 +511,35 @@ def test_what_is_observed_is_stamped_when_it_is_fetched(tmp_path: Path) -> None:
         "vultr", lambda _: [Page("x", b"{}", "a")], Archive(tmp_path), client, lambda: late
     )
     assert manifest.observed_at == late
+
+
+def test_runs_that_come_late_all_at_once_see_the_prices_of_now(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Down for twelve hours, then twelve runs in a row: each is of its own time, and the hours before stay empty."""
+    market.source("one")
+    market.says("one", "2026-03-01T00:05", [offer("a", "2.00")])
+    clock = at("2026-03-01T13:00")
+
+    def fetch(_: Any) -> Iterator[Page]:
+        yield Page("x", json.dumps([offer("a", "2.10")]).encode(), "page.json")
+
+    class Session:
+        def __enter__(self) -> "Session":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    client: Any = Session
+    for run in range(12):
+        moment = clock + timedelta(seconds=20 * run)
+        collector.pages_from_network("one", fetch, market.archive, client, lambda moment=moment: moment)
+    market.update()
+    seen = [row[0] for row in market.sql("SELECT observed_at FROM offers ORDER BY 1")]
+    assert [one.astimezone(UTC).hour for one in seen] == [0, *[13] * 12]
+    assert market.sql("SELECT change, price_after, hour(changed_at AT TIME ZONE 'UTC') FROM price_changes") == [
+        ("up", Decimal("2.10"), 13)
+    ]
+    assert market.sql("SELECT snapshots FROM provider_coverage WHERE source = 'one'") == [(13,)]
 
 
 # --- readers, writers, files ---------------------------------------------------------------------------------------------

@@ -877,8 +877,8 @@ def test_of_a_list_of_changes_the_last_one_holds_at_the_time_of_asking(tmp_path:
     [row] = json_lines(
         command("sql", "SELECT price, observed_at, effective_at, why_not FROM offers", "--format", "json", data=data)
     )
-    assert (Decimal(row["price"]), row["observed_at"][:10], row["effective_at"], row["why_not"]) == (
-        Decimal("0.128"), "2025-06-01", "2025-03-25", None,
+    assert (row["price"], row["observed_at"][:10], row["effective_at"], row["why_not"]) == (
+        0.128, "2025-06-01", "2025-03-25", None,
     )  # fmt: skip
 
 
