@@ -7,8 +7,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -32,10 +30,6 @@ os.environ.update(
     TZ="America/St_Johns",
 )
 time.tzset()
-
-# DuckDB 1.5 imports pytz where it first hands out a time, and stumbles where a test has replaced sys.modules by then.
-if find_spec("pytz"):
-    import_module("pytz")
 
 # The machine's speed is no property of the code; a failure in CI is one that anybody can repeat.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize="CI" in os.environ)

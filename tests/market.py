@@ -5,6 +5,7 @@ import sys
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -58,6 +59,13 @@ def _rates_of_now() -> pa.Table:
     return exchange_rates_history().filter(pc.field("day") >= date(2023, 1, 1))
 
 
+def forget_afterwards(monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    """Whatever module of that source is imported from here on is gone after the test."""
+    name = f"scrapers.providers.{source}"
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    del sys.modules[name]
+
+
 class Market:
     """Sources, what they said when, and the ledger that comes of it. One data folder each."""
 
@@ -67,9 +75,11 @@ class Market:
         monkeypatch.setenv("GPULEDGER_DATA", str(folder / "data"))
         if not own_sources:
             monkeypatch.setattr(providers, "__path__", [str(self.modules)])
-        # A made-up source may have the name of a real one.
-        kept = {name: module for name, module in sys.modules.items() if not name.startswith("scrapers.providers.")}
-        monkeypatch.setattr(sys, "modules", kept)
+        # A made-up source may have the name of a real one. What else is imported meanwhile has to stay: of a library
+        # that is loaded twice, one half does not know the other's exceptions.
+        self._monkeypatch = monkeypatch
+        for name in [name for name in sys.modules if name.startswith("scrapers.providers.")]:
+            monkeypatch.delitem(sys.modules, name)
         monkeypatch.setattr(exchange_rates, "history", _rates_of_now)
 
     def source(
@@ -81,6 +91,7 @@ class Market:
             provider=provider, kind=kind, offers=repr(offers), is_aggregator=is_aggregator, unproven=unproven
         )
         (self.modules / f"{name}.py").write_text(text, encoding="utf-8")
+        forget_afterwards(self._monkeypatch, name)
         return name
 
     def says(

@@ -1,7 +1,6 @@
 """One test for all sources: each has a fixture, and its pages parse to the offers written beside them."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from scrapers import providers
 from scrapers.offer import Offer
 from scrapers.source import Adapter, Page, PageError, load, load_all, source_names
+from tests.market import forget_afterwards
 from tests.record import FIXTURES, as_json, fixture_pages
 
 SOURCES = load_all()
@@ -70,7 +70,7 @@ def test_a_source_says_what_it_is(adapter: Adapter) -> None:
 
 def test_a_new_source_is_a_module_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(providers, "__path__", list(providers.__path__))
-    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+    forget_afterwards(monkeypatch, "made_up_cloud")
     (tmp_path / "made_up_cloud.py").write_text(
         '"""A made-up cloud."""\n'
         "from scrapers.offer import Offer\n"
