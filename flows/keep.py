@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,7 +68,8 @@ def collect(
         chosen = steps.live_sources(names)
         steps.begin_run()
         with shown("collecting") as progress, ThreadPoolExecutor(SOURCES_AT_ONCE) as pool:
-            for done, _ in enumerate(pool.map(steps.collect_live, chosen), start=1):
+            ask = partial(steps.collect_live, is_asked_for=bool(names))
+            for done, _ in enumerate(pool.map(ask, chosen), start=1):
                 if progress:
                     progress(done, len(chosen))
         if not names:

@@ -2,7 +2,7 @@
 
 import getpass
 import importlib.resources
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -20,6 +20,7 @@ from warehouse import database, load, rates, verdicts
 if TYPE_CHECKING:
     from scrapers.fetch import Client
     from scrapers.politeness import Politeness
+    from scrapers.unchanged import KnownPage
     from scrapers.wayback import Skipped, Wanted
 
 CURATED = "list_prices"
@@ -68,15 +69,24 @@ def begin_run() -> None:
     _manners.cache_clear()
 
 
-def _client(name: str, kind: SourceType) -> "Client":
+def _client(name: str, kind: SourceType, known: "Mapping[str, KnownPage] | None" = None) -> "Client":
     from scrapers.fetch import Client
 
-    return Client(name, kind=kind, politeness=_manners())
+    return Client(name, kind=kind, politeness=_manners(), known=known, now=database.now)
 
 
-def collect_live(adapter: Adapter) -> Manifest:
-    """One live collection of one source into the archive; never raises for what the source does."""
-    return collector.from_network(adapter, archive(), lambda: _client(adapter.name, adapter.source.kind), database.now)
+def collect_live(adapter: Adapter, *, is_asked_for: bool = False) -> Manifest:
+    """One live collection of one source into the archive; never raises for what the source does.
+
+    One that keeps failing is left alone for a while, unless a person asks for it. What has not changed since the last
+    collection is not sent again, and is recorded as seen.
+    """
+    store = archive()
+
+    def client() -> "Client":
+        return _client(adapter.name, adapter.source.kind, store.known_pages(adapter.name))
+
+    return collector.from_network(adapter, store, client, database.now, is_asked_for=is_asked_for)
 
 
 def record(adapter: Adapter) -> Path:

@@ -6,22 +6,28 @@ leaves either a whole snapshot or none.
 """
 
 import contextlib
+import functools
 import gzip
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from scrapers.breaker import NO_STREAK, Streak
 from scrapers.source import MAX_PAGE_BYTES, Page, snapshot_id
+from scrapers.unchanged import NO_VALIDATORS, KnownPage, Validators
 
 SourceKind = Literal["live", "fixture", "archived_page", "dataset", "curated"]
 Outcome = Literal["collected", "failed", "skipped"]
 STAMP = "%Y-%m-%dT%H%M%SZ"
+LOOKED_BACK = 50
+"""Collections of a source among which its last one that brought something is looked for."""
+_ALWAYS = frozenset({"url", "name", "sha256", "size_bytes"})
 
 
 class ArchiveError(RuntimeError):
@@ -36,6 +42,10 @@ class StoredPage:
     name: str
     sha256: str
     size_bytes: int
+    etag: str = ""
+    last_modified: str = ""
+    received_at: str = ""
+    """When the body came in full, where the host gave something to ask by whether it has changed."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Manifest:
     pages: tuple[StoredPage, ...]
     scope: str = "whole"
     """``whole``, or what of the source was seen."""
+    streak: Streak = NO_STREAK
+    """How often the source has failed in a row up to this one."""
 
     @property
     def content_hash(self) -> str:
@@ -78,6 +90,7 @@ class Archive:
         outcome: Outcome = "collected",
         reason: str = "",
         scope: str = "whole",
+        streak: Streak = NO_STREAK,
     ) -> Manifest:
         """Store one collection; storing it again changes nothing. ``observed_at`` is cut to whole seconds, in UTC."""
         if observed_at.tzinfo is None:
@@ -95,6 +108,7 @@ class Archive:
                 reason,
                 stored,
                 scope,
+                streak,
             )
             path = self._manifest_path(manifest)
             if not path.exists():
@@ -119,6 +133,29 @@ class Archive:
         """The manifest kept in one file."""
         return _from_json(path)
 
+    def latest_live(self, source: str, *, collected: bool = False) -> Manifest | None:
+        """The newest live collection of a source, or the newest that brought pages; None where there is none that reads.
+
+        What it is needed for (how often to ask, and what has changed) can do without, and must not hold up a collection.
+        """
+        for path in sorted((self.root / "snapshots" / source).glob("*.json"), reverse=True)[:LOOKED_BACK]:
+            with contextlib.suppress(ArchiveError):
+                found = _from_json(path)
+                if found.source_kind == "live" and (not collected or found.outcome == "collected"):
+                    return found
+        return None
+
+    def known_pages(self, source: str) -> dict[str, KnownPage]:
+        """The answers of the last live collection by URL, for those that have validators; not for a URL that had two."""
+        last = self.latest_live(source, collected=True)
+        pages = last.pages if last else ()
+        urls = [page.url for page in pages]
+        return {
+            page.url: KnownPage(_validators(page), functools.partial(self._read_body, page))
+            for page in pages
+            if urls.count(page.url) == 1 and _validators(page)
+        }
+
     def pages(self, manifest: Manifest) -> list[Page]:
         """The bodies of a collection, checked against their hashes."""
         return [Page(page.url, self._read_body(page), page.name) for page in manifest.pages]
@@ -128,7 +165,13 @@ class Archive:
         path = self._body_path(digest)
         if not path.exists():
             _write_whole(path, gzip.compress(page.body, compresslevel=6, mtime=0))
-        return StoredPage(page.url, page.name, digest, len(page.body))
+        stored = StoredPage(page.url, page.name, digest, len(page.body))
+        told = page.validators
+        if not told or told.received_at is None:
+            return stored
+        return replace(
+            stored, etag=told.etag, last_modified=told.last_modified, received_at=told.received_at.isoformat()
+        )
 
     def _read_body(self, page: StoredPage) -> bytes:
         path = self._body_path(page.sha256)
@@ -166,8 +209,21 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def _to_json(manifest: Manifest) -> dict[str, object]:
-    fields = {**vars(manifest), "observed_at": manifest.observed_at.isoformat()}
-    return {**fields, "pages": [vars(page) for page in manifest.pages]}
+    fields: dict[str, object] = {**vars(manifest), "observed_at": manifest.observed_at.isoformat()}
+    # Most have neither validators nor failures before them.
+    pages = [{name: value for name, value in vars(page).items() if value or name in _ALWAYS} for page in manifest.pages]
+    del fields["streak"]
+    if (streak := manifest.streak).failures:
+        fields["failures_in_a_row"] = streak.failures
+        fields["tried_at"] = streak.tried_at and streak.tried_at.isoformat()
+    return {**fields, "pages": pages}
+
+
+def _validators(page: StoredPage) -> Validators:
+    try:
+        return Validators(page.etag, page.last_modified, datetime.fromisoformat(page.received_at))
+    except ValueError:
+        return NO_VALIDATORS
 
 
 def _from_json(path: Path) -> Manifest:
@@ -175,6 +231,8 @@ def _from_json(path: Path) -> Manifest:
         fields = json.loads(path.read_text(encoding="utf-8"))
         pages = tuple(StoredPage(**page) for page in fields.pop("pages"))
         observed_at = datetime.fromisoformat(fields.pop("observed_at"))
-        return Manifest(**fields, observed_at=observed_at, pages=pages)
+        tried_at = fields.pop("tried_at", None)
+        streak = Streak(fields.pop("failures_in_a_row", 0), datetime.fromisoformat(tried_at) if tried_at else None)
+        return Manifest(**fields, observed_at=observed_at, pages=pages, streak=streak)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ArchiveError(f"cannot read the manifest {path}: {error}") from error

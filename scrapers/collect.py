@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapers.archive import STAMP, Archive, Manifest, Outcome, SourceKind
+from scrapers.breaker import NO_STREAK, UNCOUNTED, Streak
 from scrapers.source import Adapter, Capture, Missed, Page, one_line
 
 if TYPE_CHECKING:
@@ -35,10 +36,15 @@ def fixtures_dir() -> Path:
 
 
 def from_network(
-    adapter: Adapter, archive: Archive, client: Callable[[], "Client"], now: Callable[[], datetime]
+    adapter: Adapter,
+    archive: Archive,
+    client: Callable[[], "Client"],
+    now: Callable[[], datetime],
+    *,
+    is_asked_for: bool = False,
 ) -> Manifest:
     """One live collection of a source of offers."""
-    return pages_from_network(adapter.name, adapter.fetch, archive, client, now)
+    return pages_from_network(adapter.name, adapter.fetch, archive, client, now, is_asked_for=is_asked_for)
 
 
 def pages_from_network(
@@ -47,43 +53,64 @@ def pages_from_network(
     archive: Archive,
     client: Callable[[], "Client"],
     now: Callable[[], datetime],
+    *,
+    is_asked_for: bool = False,
 ) -> Manifest:
     """One live collection. What goes wrong is archived with its reason, so that one source never stops another.
 
+    A source that keeps failing is left alone for a while, which is archived too, unless a person asks for it.
     Raises ArchiveError only.
     """
     observed_at = now()
-    pages, scope, outcome, told = _fetched(fetch, client)
+    last = archive.latest_live(name)
+    streak = last.streak if last else NO_STREAK
+    if not is_asked_for and (until := streak.rests_until(observed_at)):
+        return archive.write(
+            name, [], observed_at=observed_at, source_kind="live", outcome="skipped",
+            reason=streak.told(name, until), streak=streak,
+        )  # fmt: skip
+    pages, scope, outcome, told, is_counted = _fetched(fetch, client)
+    if outcome == "collected":
+        streak = NO_STREAK
+    elif is_counted:
+        streak = Streak(streak.failures + 1, observed_at)
     # What fares badly is listed under its source's name; it need not be said twice.
     reason = told.replace(f"{name}: ", "").replace("FetchError: ", "")
     scope = scope.replace(f"{name}: ", "").replace("FetchError: ", "")
     return archive.write(
-        name, pages, observed_at=observed_at, source_kind="live", outcome=outcome, reason=reason, scope=scope
+        name,
+        pages,
+        observed_at=observed_at,
+        source_kind="live",
+        outcome=outcome,
+        reason=reason,
+        scope=scope,
+        streak=streak,
     )
 
 
 def _fetched(
     fetch: Callable[["Client"], Iterable[Page | Missed]], client: Callable[[], "Client"]
-) -> tuple[list[Page], str, Outcome, str]:
-    """Pages, scope, outcome and reason of one collection."""
+) -> tuple[list[Page], str, Outcome, str, bool]:
+    """Pages, scope, outcome and reason of one collection, and whether its failure is one that the host has a part in."""
     from scrapers.fetch import FetchError, MissingKeyError
 
     try:
         with client() as session:
             answers = list(fetch(session))
     except MissingKeyError as error:
-        return [], "whole", "skipped", str(error)
+        return [], "whole", "skipped", str(error), False
     except FetchError as error:
         # What a challenge or error page said is kept, to see later what stood in the way.
         sample = [Page("", error.sample, "refused-answer")] if error.sample else []
-        return sample, "whole", "failed", str(error)
+        return sample, "whole", "failed", str(error), error.kind not in UNCOUNTED
     except Exception as error:  # noqa: BLE001  # the one place: whatever a source does, the others go on
-        return [], "whole", "failed", one_line(error)
+        return [], "whole", "failed", one_line(error), True
     pages = [one for one in answers if isinstance(one, Page)]
     missed = [one for one in answers if isinstance(one, Missed)]
     if not pages:
-        return [], "whole", "failed", _in_short(missed) or "no answer"
-    return pages, f"all but {_in_short(missed)}" if missed else "whole", "collected", ""
+        return [], "whole", "failed", _in_short(missed) or "no answer", True
+    return pages, f"all but {_in_short(missed)}" if missed else "whole", "collected", "", False
 
 
 def _in_short(missed: list[Missed]) -> str:

@@ -9,7 +9,17 @@ from scrapers.answer import is_challenge
 from scrapers.politeness import MAX_RETRY_AFTER_SECONDS, retry_after_seconds
 
 FetchErrorKind = Literal[
-    "unreachable", "timeout", "status", "cut", "blocked", "robots", "too_large", "redirect", "rate_limited", "no_key"
+    "unreachable",
+    "timeout",
+    "status",
+    "cut",
+    "blocked",
+    "robots",
+    "too_large",
+    "redirect",
+    "rate_limited",
+    "no_key",
+    "clock",
 ]
 
 _TRANSIENT = frozenset({429, 500, 502, 503, 504})

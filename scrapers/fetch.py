@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from json import dumps
 from logging import getLogger
 from types import TracebackType
@@ -21,11 +22,13 @@ import httpx
 import stamina
 
 from scrapers import answer
+from scrapers.clock import MOST_APART, host_time
 from scrapers.connection import PrivateAddressError, Watch, why_not
 from scrapers.failures import FetchError, FetchErrorKind, MissingKeyError, blocked, refused
 from scrapers.politeness import Politeness, Robots, user_agent
 from scrapers.redaction import Redactor
 from scrapers.source import MAX_PAGE_BYTES, Page
+from scrapers.unchanged import NO_VALIDATORS, KnownPage, Validators, validators_of
 
 __all__ = ["Client", "FetchError", "FetchErrorKind", "Limits", "MissingKeyError", "Params", "Politeness"]
 
@@ -74,6 +77,13 @@ class _Ask:
     is_message: bool = False
     """Something told: the answer need say no more than that it was taken."""
     may_follow: Callable[[str], bool] | None = None
+    validators: Validators = NO_VALIDATORS
+    """Those of the answer that is known already."""
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether "unchanged" is an answer; where a redirect leads is asked in full."""
+        return bool(self.validators) and not self.redirects
 
     @property
     def host(self) -> str:
@@ -101,14 +111,25 @@ class _Redirect:
     location: str
 
 
+@dataclass(frozen=True)
+class _Body:
+    content: bytes
+    validators: Validators = NO_VALIDATORS
+
+
+class _Unchanged:
+    """The host says that what is known still holds."""
+
+
 class Client:
     """Fetches the pages of one source. Whatever fails raises FetchError; no error, log line or Page holds a key.
 
     ``kind`` is the source's: robots.txt is obeyed for pages. ``allow_loopback`` is for tests against a server on this
-    machine. ``sleep`` and ``clock`` (monotonic, seconds) serve the client's own ``Politeness`` when none is given.
+    machine. ``sleep`` and ``clock`` (monotonic, seconds) serve the client's own ``Politeness`` when none is given. ``known`` are
+    the last answers by URL, asked for only if they have changed; ``now`` is this machine's time, which hosts may gainsay.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # all but the first have one usual value
         self,
         source: str,
         *,
@@ -119,8 +140,12 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
         allow_loopback: bool = False,
+        known: Mapping[str, KnownPage] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._source = source
+        self._known = known or {}
+        self._now = now
         self._obeys_robots = kind == "page"
         self._politeness = politeness or Politeness(sleep=sleep, clock=clock)
         self._limits = limits or Limits()
@@ -187,6 +212,9 @@ class Client:
         sent = self._headers(headers or {}, auth_key)
         with self._told():
             ask = _Ask("GET", self._url(url, params or {}, secrets), sent, secrets, may_follow=may_follow)
+            known = self._known.get(self._redactor.text(str(ask.url)))
+            if known and known.validators.holds(self._now()):
+                return self._page_if_changed(ask, name, known)
             return self._page(ask, name)
 
     def post(
@@ -257,10 +285,24 @@ class Client:
         return target.copy_merge_params(dict(params)) if params else target
 
     def _page(self, ask: _Ask, name: str | None) -> Page:
-        body = self._answer(ask, obeys_robots=self._obeys_robots)
-        if not body.strip():
+        return self._named(ask, name, self._answer(ask, obeys_robots=self._obeys_robots))
+
+    def _page_if_changed(self, ask: _Ask, name: str | None, known: KnownPage) -> Page:
+        """The page, from the archive where the host says that it has not changed; in full where the archive does not have it."""
+        found = self._answer(replace(ask, validators=known.validators), obeys_robots=self._obeys_robots)
+        if isinstance(found, _Unchanged):
+            try:
+                found = _Body(known.read(), known.validators)
+            except RuntimeError as error:
+                _log.info("%s: %s; asked for in full", self._source, self._line(str(error)))
+                return self._page(ask, name)
+        return self._named(ask, name, found)
+
+    def _named(self, ask: _Ask, name: str | None, found: "_Body | _Unchanged") -> Page:
+        if isinstance(found, _Unchanged) or not found.content.strip():
             raise FetchError(f"{ask.host} answered 200 with an empty body", kind="status", status=200)
-        return Page(self._redactor.text(str(ask.url)), self._redactor.body(body), name or self._name_of(ask.url))
+        url, body = self._redactor.text(str(ask.url)), self._redactor.body(found.content)
+        return Page(url, body, name or self._name_of(ask.url), found.validators)
 
     def _name_of(self, url: httpx.URL) -> str:
         """A slug of the path; the second page of one path gets a number, so that names tell pages apart."""
@@ -268,8 +310,8 @@ class Client:
         count = self._page_names[slug] = self._page_names.get(slug, 0) + 1
         return slug if count == 1 else f"{slug}-{count}"
 
-    def _answer(self, ask: _Ask, *, obeys_robots: bool) -> bytes:
-        """The body of the answer, asked for up to ATTEMPTS times."""
+    def _answer(self, ask: _Ask, *, obeys_robots: bool) -> _Body | _Unchanged:
+        """The answer, asked for up to ATTEMPTS times."""
         attempts = stamina.retry_context(
             on=_sleep_before_retry, attempts=ATTEMPTS, timeout=None, wait_initial=1.0, wait_max=30.0
         )
@@ -297,14 +339,14 @@ class Client:
         elif asked_for:
             self._politeness.leave_alone(host, asked_for)
 
-    def _follow(self, ask: _Ask, *, obeys_robots: bool) -> bytes:
-        """The body of the answer, after up to MAX_REDIRECTS redirects."""
+    def _follow(self, ask: _Ask, *, obeys_robots: bool) -> _Body | _Unchanged:
+        """The answer, after up to MAX_REDIRECTS redirects."""
         while True:
             self._check(ask)
             if obeys_robots:
                 self._obey_robots(ask)
             found = self._exchange(ask)
-            if isinstance(found, bytes):
+            if not isinstance(found, _Redirect):
                 return found
             ask = self._redirected(ask, found)
 
@@ -351,13 +393,16 @@ class Client:
     def _read_robots(self, origin: str) -> Robots:
         """As RFC 9309 has it, 4xx means that there is no robots.txt; but 429 asks to be left alone."""
         try:
-            return Robots.parse(self._answer(_Ask("GET", httpx.URL(f"{origin}/robots.txt")), obeys_robots=False))
+            found = self._answer(_Ask("GET", httpx.URL(f"{origin}/robots.txt")), obeys_robots=False)
+            return Robots.parse(found.content if isinstance(found, _Body) else b"")
         except FetchError as error:
+            if error.kind == "clock":
+                raise
             if error.status is not None and 400 <= error.status < 500 and error.status != 429:
                 return Robots.parse(b"")
             return Robots.unread(self._line(str(error)))
 
-    def _exchange(self, ask: _Ask) -> bytes | _Redirect:
+    def _exchange(self, ask: _Ask) -> _Body | _Unchanged | _Redirect:
         """Ask once, and read the answer."""
         if said := self._politeness.given_up.get(ask.host):
             raise FetchError(said)
@@ -371,10 +416,11 @@ class Client:
             finally:
                 self._politeness.pause(ask.host)
 
-    def _send(self, ask: _Ask, watch: Watch) -> bytes | _Redirect:
+    def _send(self, ask: _Ask, watch: Watch) -> _Body | _Unchanged | _Redirect:
         url = ask.url.copy_merge_params(dict(ask.secret_params)) if ask.secret_params else ask.url
+        headers = dict(ask.headers) | (ask.validators.request_headers if ask.is_conditional else {})
         request = self._http.build_request(
-            ask.method, url, headers=dict(ask.headers), content=ask.content, extensions={"trace": watch.trace}
+            ask.method, url, headers=headers, content=ask.content, extensions={"trace": watch.trace}
         )
         response = self._http.send(request, stream=True)
         try:
@@ -382,8 +428,12 @@ class Client:
         finally:
             response.close()
 
-    def _read(self, ask: _Ask, response: httpx.Response, watch: Watch) -> bytes | _Redirect:
+    def _read(self, ask: _Ask, response: httpx.Response, watch: Watch) -> _Body | _Unchanged | _Redirect:
         status, headers, limit = response.status_code, response.headers, self._limits.page_bytes
+        if not ask.is_message:
+            self._check_clock(ask, headers)
+        if status == 304 and ask.is_conditional:
+            return _Unchanged()
         if status in _REDIRECTS and (location := response.extensions.get("location")):
             return _Redirect(status, location)
         # A transport that answers from memory has unpacked the body already.
@@ -398,7 +448,18 @@ class Client:
             raise TimeoutError
         if answer.is_challenge(headers, body):
             raise blocked(ask.host, status, body)
-        return body
+        # What a redirect led to is not what these would be sent to.
+        return _Body(body) if ask.redirects else _Body(body, validators_of(headers, self._redactor.text, self._now()))
+
+    def _check_clock(self, ask: _Ask, headers: httpx.Headers) -> None:
+        now, theirs = self._now(), host_time(headers)
+        if theirs is None:
+            return
+        if self._politeness.is_clock_doubtful(ask.host, agrees=abs(theirs - now) <= MOST_APART):
+            text = (
+                f"the clock of this machine says {now:%Y-%m-%d %H:%M} UTC, that of {ask.host} {theirs:%Y-%m-%d %H:%M}"
+            )
+            raise FetchError(f"{text}; set the clock, or unset GPULEDGER_NOW, and collect again", kind="clock")
 
 
 def _keep_location(response: httpx.Response) -> None:

@@ -111,6 +111,7 @@ class Politeness:
         self._crawl_delays: dict[str, float] = {}
         self._free_at: dict[str, float] = {}
         self._closed_until: dict[str, float] = {}
+        self._agreeing: set[str] = set()
         self._lock = threading.Lock()
 
     def wait(self, host: str) -> None:
@@ -138,6 +139,13 @@ class Politeness:
         with self._lock:
             now = self._clock()
             return max(0.0, self._closed_until.get(host, now) - now)
+
+    def is_clock_doubtful(self, host: str, *, agrees: bool) -> bool:
+        """Whether this machine's clock may be wrong, now that a host agrees with it or not: one other host that does is enough."""
+        with self._lock:
+            if agrees:
+                self._agreeing.add(host)
+            return not self._agreeing
 
     def slow_down(self, host: str, crawl_delay_seconds: float) -> None:
         """Make the host's usual pause at least this long, from now on."""

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from scrapers import datasets, providers
 from scrapers.offer import Offer
+from scrapers.unchanged import NO_VALIDATORS, Validators
 
 if TYPE_CHECKING:
     from scrapers.fetch import Client
@@ -81,6 +82,8 @@ class Page:
     body: bytes
     name: str = "page"
     """File name within its snapshot; tells several pages of one snapshot apart."""
+    validators: Validators = NO_VALIDATORS
+    """What the host gave to ask later whether the page has changed."""
 
     @cached_property
     def text(self) -> str:
