@@ -3,7 +3,7 @@
 Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 nothing succeeded or bad data, 2 wrong usage, 3 done in part.
 """
 
-from flows import ask, backfill, costs, explain, history, keep, look  # noqa: F401  # they register their commands
+from flows import ask, backfill, costs, explain, history, keep, look, report  # noqa: F401  # they register their commands
 from flows.app import app
 from flows.errors import explained
 

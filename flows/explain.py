@@ -1,7 +1,6 @@
 """The commands ``explain …``: from a published number down to the page that it was read from."""
 
 import json
-from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ from flows.output import Format, plain, printable
 
 if TYPE_CHECKING:
     from warehouse.database import Connection
-    from warehouse.explain import Node, Pages
+    from warehouse.explain import Node
 
 explain = typer.Typer(no_args_is_help=True, help="From a published number down to the page that it was read from.")
 app.add_typer(explain, name="explain")
@@ -44,6 +43,7 @@ def explain_cost(
 
     Example: gpuledger explain cost llama-65b --on 2023-03-01 --accelerator a100-sxm-80gb --basis provider:azure
     """
+    from flows import steps
     from warehouse import explain as tree
 
     with reckoned() as connection:
@@ -56,7 +56,7 @@ def explain_cost(
             basis=basis,
             key=key,
             precision=precision,
-            pages=_pages(),
+            pages=steps.archived_pages(),
             most=MANY if every else tree.MOST_OFFERS,
         )
     _print(node, form)
@@ -76,12 +76,15 @@ def explain_price(
 
     Example: gpuledger explain price a100-sxm-80gb --on 2023-03-01 --basis hyperscaler_median
     """
+    from flows import steps
     from warehouse import database
     from warehouse import explain as tree
 
     with database.connect_published() as connection:
         key = _part(connection, accelerator)
-        node = tree.price(connection, key, basis, _day(on), pages=_pages(), most=MANY if every else tree.MOST_OFFERS)
+        node = tree.price(
+            connection, key, basis, _day(on), pages=steps.archived_pages(), most=MANY if every else tree.MOST_OFFERS
+        )
     _print(node, form)
 
 
@@ -95,11 +98,12 @@ def explain_offer(
 
     Example: gpuledger explain offer 3f6c0e51a2b4 17
     """
+    from flows import steps
     from warehouse import database
     from warehouse import explain as tree
 
     with database.connect_published() as connection:
-        node = tree.offer(connection, snapshot_id, ordinal, pages=_pages())
+        node = tree.offer(connection, snapshot_id, ordinal, pages=steps.archived_pages())
     _print(node, form)
 
 
@@ -114,32 +118,6 @@ def _part(connection: "Connection", name: str) -> str:
     if len(keys) > 1:
         raise WrongUsageError(f"{name} may be {', '.join(keys)}; say which")
     return keys[0]
-
-
-def _pages() -> "Pages":
-    """What the archive of this installation has of a snapshot; nothing where there is no archive, as beside a copied ledger."""
-    from flows import steps
-    from warehouse.explain import Node
-
-    archive = steps.archive()
-    manifests = archive.stored_ids()
-
-    def of(snapshot_id: str) -> Sequence[Node]:
-        path = manifests.get(snapshot_id)
-        if path is None:
-            return []
-        return [
-            Node(
-                f"page {page.name}",
-                page.sha256,
-                "SHA-256",
-                f"{page.size_bytes:,} bytes, archived as objects/{page.sha256[:2]}/{page.sha256}.gz",
-                url=page.url,
-            )
-            for page in archive.manifest(path).pages
-        ]
-
-    return of
 
 
 def _print(node: "Node", form: Format) -> None:

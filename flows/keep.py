@@ -108,17 +108,6 @@ def build(*, full: Annotated[bool, typer.Option("--full", help="Make everything 
 
 
 @app.command()
-def report() -> None:
-    """Write the report from what is published.
-
-    Example: gpuledger report
-    """
-    from flows import steps
-
-    say(f"report: {steps.report()}")
-
-
-@app.command()
 def run(*, fixtures: FIXTURES = False) -> None:
     """Collect, load, build and report, as a Prefect flow.
 

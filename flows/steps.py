@@ -2,7 +2,7 @@
 
 import getpass
 import importlib.resources
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from scrapers.politeness import Politeness
     from scrapers.unchanged import KnownPage
     from scrapers.wayback import Skipped, Wanted
+    from warehouse.explain import Node, Pages
+    from warehouse.reports.scope import Scope
 
 CURATED = "list_prices"
 Progress = Callable[[int, int | None], None]
@@ -260,12 +262,38 @@ def publish_parquet() -> Path | None:
         return parquet.publish(connection)
 
 
-def report() -> Path:
+def report(scope: "Scope | None" = None, folder: Path | None = None) -> Path:
     """Write the report from the published copy; returns its first page. Raises NothingPublishedError."""
     from warehouse.reports import site
+    from warehouse.reports.scope import WHOLE
 
     with database.connect_published() as connection:
-        return site.write(connection, database.site_dir())
+        return site.write(connection, folder or database.site_dir(), scope or WHOLE, archived_pages())
+
+
+def archived_pages() -> "Pages":
+    """What the archive of this installation has of a snapshot; nothing where there is no archive, as beside a copied ledger."""
+    from warehouse.explain import Node
+
+    kept = archive()
+    manifests = kept.stored_ids()
+
+    def of(snapshot_id: str) -> "Sequence[Node]":
+        path = manifests.get(snapshot_id)
+        if path is None:
+            return []
+        return [
+            Node(
+                f"page {page.name}",
+                page.sha256,
+                "SHA-256",
+                f"{page.size_bytes:,} bytes, archived as objects/{page.sha256[:2]}/{page.sha256}.gz",
+                url=page.url,
+            )
+            for page in kept.manifest(path).pages
+        ]
+
+    return of
 
 
 def decide(snapshot_id: str, verdict: str, reason: str) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.market import Market, offer
 from warehouse import database
-from warehouse.reports import claims, figure, links, methodology, pages, runs, series, site, wording
+from warehouse.reports import claims, explanations, figure, links, methodology, pages, runs, series, site, wording
 from warehouse.reports.figure import Cell, Table, csv_cell
 
 SCRIPT = "<script>alert(1)</script>"
@@ -131,6 +131,77 @@ def test_the_cheapest_that_can_be_rented(written: Path) -> None:
     assert "$1.10" not in text
 
 
+def test_what_moved_this_week(written: Path) -> None:
+    """AWS took an eighth off; the two that are new that day move no index."""
+    [moved] = rows(written / "csv/moved-this-week.csv")
+    assert float(moved["change_index"]) == pytest.approx(0.875**0.5 - 1, abs=1e-5)
+    assert (moved["since_day"], moved["day"], moved["up"], moved["down"]) == ("2026-01-13", "2026-01-20", "0", "1")
+    assert (moved["providers_in"], moved["providers_out"]) == ("lambda+vast", "")
+    [change] = rows(written / "csv/price-changes.csv")
+    assert (change["provider"], change["change"], change["price_before"], change["price_after"]) == (
+        "aws",
+        "down",
+        "4",
+        "3.5",
+    )
+    text = Reader(page(written)).text.replace(wording.NO_BREAK, " ")
+    assert "−6.5 %" in text
+    assert "−12.5 %" in text
+    assert "4 USD per hour" in text
+
+
+def test_the_index_on_its_pages(written: Path) -> None:
+    last = [row for row in rows(written / "csv/accelerator-h100-sxm-80gb-index.csv") if row["segment"] == "all"][-1]
+    assert float(last["price_index"]) == pytest.approx(100 * 0.875**0.5, abs=1e-3)
+    [level] = rows(written / "csv/price-index.csv")
+    assert (level["chain_started_on"], level["halving_years"]) == ("2026-01-01", "")
+    text = Reader(page(written)).text
+    assert "93.5" in text
+    assert "too short to say" in text
+
+
+def test_a_unit_of_compute_and_of_memory(written: Path) -> None:
+    """H100: 989 TFLOP/s dense and 80 GB; the producer prices end before these days, so nothing is deflated."""
+    found = {(row["unit"], row["segment"]): row for row in rows(written / "csv/price-per-unit.csv")}
+    assert float(found["pflop", "neocloud"]["usd_per_unit_hour"]) == pytest.approx(2.74 / 0.989, rel=0.01)
+    assert float(found["gb", "marketplace"]["usd_per_unit_hour"]) == pytest.approx(1.30 / 80, rel=0.01)
+    assert {row["money"] for row in rows(written / "csv/price-per-unit.csv")} == {"nominal"}
+    assert "later days can't be told in real dollars" in Reader(page(written)).text
+
+
+def test_a_cost_leads_down_to_the_page(written: Path) -> None:
+    run = page(written, "runs/llama-3.1-405b.html")
+    assert "30,840,000 h" in run
+    prices = re.findall(r'href="\.\./(explain/[^"#]+)"', run)
+    assert "explain/h100-sxm-80gb-hyperscaler-median-2026-01-20.html" in prices
+    price = page(written, "explain/h100-sxm-80gb-hyperscaler-median-2026-01-20.html")
+    stored = database_rows(
+        "SELECT content_hash FROM staging.snapshots WHERE source = 'aws_page' AND CAST(observed_at AS DATE) = '2026-01-20'"
+    )
+    for words in ("aws (hyperscaler)", "azure (hyperscaler)", "4.25 USD per accelerator and hour", stored[0][0]):
+        assert words in price, words
+    assert price.count("offer p5") == 1
+    constants = Reader(page(written, "explain/constants.html"))
+    assert {"usable_memory_share", "bytes_per_parameter"} <= set(constants.ids)
+
+
+def test_every_figure_is_explained(written: Path) -> None:
+    known = {one.key for one in explanations.ALL}
+    for path in written.rglob("*.html"):
+        for text in re.findall(r"<figure.*?</figure>", path.read_text(encoding="utf-8"), re.DOTALL):
+            if "made-of" in text:
+                assert set(re.findall(r'explain\.html#([^"]+)"', text)) <= known, path
+                assert "explain.html#" in text, path
+
+
+@pytest.mark.parametrize("one", explanations.ALL, ids=lambda one: one.key)
+def test_what_explains_a_figure_runs(written: Path, one: explanations.Explanation) -> None:
+    with database.connect_published() as connection:
+        connection.execute(f"CREATE TEMP TABLE told AS {one.sql}")
+        assert len(connection.execute("FROM told LIMIT 0").description or []) > 1
+    assert one.how in Reader(page(written, "explain.html")).text
+
+
 def test_what_failed_and_what_nobody_knows(written: Path) -> None:
     [failed] = [row for row in rows(written / "csv/coverage.csv") if row["source"] == "lambda_page"]
     assert failed["status"] == "failed"
@@ -149,7 +220,9 @@ def test_the_costs_of_runs(written: Path) -> None:
     assert "$131 million" in Reader(page(written, "runs/llama-3.1-405b.html")).text.replace(wording.NO_BREAK, " ")
     text = Reader(page(written)).text
     assert "Llama 3.1 405B" in text
-    assert "Training PaLM cost between 9 and 23 million dollars" in text
+    assert "The claims that started this, recomputed: " in text
+    told = Reader(page(written, "claims.html")).text.replace(wording.NO_BREAK, " ")
+    assert "Training PaLM cost between 9 and 23 million dollars" in told
     [palm] = [row for row in rows(written / "csv/claims.csv") if row["claim"] == "palm-cost"]
     assert (palm["claimed_low"], palm["claimed_high"], palm["verdict"]) == ("9000000", "23000000", "holds")
 
@@ -183,7 +256,9 @@ def test_links_lead_somewhere(written: Path) -> None:
             if address.startswith("#"):
                 assert address[1:] in read.ids, (path, address)
             elif not address.startswith(("https://", "data:")):
-                assert (path.parent / address).is_file(), (path, address)
+                name, _, place = address.partition("#")
+                assert (path.parent / name).is_file(), (path, address)
+                assert not place or f'id="{place}"' in (path.parent / name).read_text(encoding="utf-8"), (path, address)
 
 
 def test_nothing_is_loaded_from_elsewhere(written: Path) -> None:
@@ -192,7 +267,7 @@ def test_nothing_is_loaded_from_elsewhere(written: Path) -> None:
             loaded = told.get("src") or (told.get("href") if tag == "link" else None) or ""
             assert "//" not in loaded, (path, loaded)
     front = Reader(page(written))
-    assert not [told for tag, told in front.elements if tag == "script" and told.get("src")]
+    assert [told["src"] for tag, told in front.elements if tag == "script" and told.get("src")] == ["assets/charts.js"]
     assert "url(" not in page(written)
 
 
@@ -279,7 +354,7 @@ def test_a_link_is_of_the_web() -> None:
 
 def test_a_head_is_a_label() -> None:
     table = Table(("Part", "Cost", "Day"), [(Cell("a"), Cell("$1", is_number=True), Cell("2026-01-01"))])
-    assert table.column_styles == '--label-2:"Cost";--align-2:right;--label-3:"Day";--wrap-3:nowrap'
+    assert table.column_styles == "--label-2:'Cost';--align-2:right;--label-3:'Day';--wrap-3:nowrap"
 
 
 def test_methodology_lets_no_html_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,8 +487,16 @@ def test_without_marts_the_page_says_so(tmp_path: Path) -> None:
     folder = site.write(database.connect_memory(), tmp_path / "site").parent
     text = Reader(page(folder)).text
     assert "Nothing was built yet." in text
-    for words in ("No claims", "No daily prices", "No offer counts", "No training costs", "Nothing was collected"):
+    for words in (
+        "There are no daily prices",
+        "No offer counts",
+        "No index",
+        "No price per unit",
+        "No training costs",
+        "Nothing was collected",
+    ):
         assert words in text, words
+    assert "No claims" in Reader(page(folder, "claims.html")).text
 
 
 def test_a_mart_without_rows_is_no_failure(written: Path, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from warehouse.what_if import same_version
 Row = Mapping[str, Any]
 Pages = Callable[[str], Sequence["Node"]]
 """Snapshot id to the pages that the archive has of it."""
+Priced = Callable[[str, str, date], "Node"]
+"""Accelerator, basis and day to what the price is made of."""
 MOST_OFFERS = 12
 
 
@@ -37,7 +39,7 @@ class Node:
 
     def lines(self, depth: int = 0) -> Iterator[str]:
         """The tree as indented text."""
-        told = "" if self.value is None else f": {_text(self.value)}{f' {self.unit}' if self.unit else ''}"
+        told = "" if self.value is None else f": {text(self.value)}{f' {self.unit}' if self.unit else ''}"
         yield f"{'  ' * depth}{self.what}{told}"
         for note in (self.how, self.source, self.url):
             if note:
@@ -46,13 +48,14 @@ class Node:
             yield from part.lines(depth + 1)
 
 
-def cost(
+def cost(  # noqa: PLR0913  # a question has so many parts
     connection: Connection, run: str, *, on: date | None, basis: str, key: str | None, precision: str | None, pages: Pages | None = None,
-    most: int = MOST_OFFERS,
+    most: int = MOST_OFFERS, costs: str = "training_costs", priced: Priced | None = None,
 ) -> Node:  # fmt: skip
     """What one cost is made of; on the run's own part where none is named, in its own number format where none is.
 
-    Raises ImpossibleQuestionError where there is no such cost.
+    Who asks for many names a table of their ``costs``, and tells of the price by ``priced``. Raises ImpossibleQuestionError where
+    there is no such cost.
     """
     day = price_day(connection, on)
     known_basis(connection, basis)
@@ -60,9 +63,9 @@ def cost(
         after_release(connection, [key], day)
     rows = _rows(
         connection,
-        """
+        f"""
         SELECT t.*, h.route, h.fits AS has_room
-        FROM training_costs AS t
+        FROM {costs} AS t
         JOIN training_hours AS h USING (run, accelerator, precision)
         WHERE t.run = $run AND t.day = $on AND t.basis = $basis AND (t.accelerator = $key OR ($key IS NULL AND t.as_run))
             AND ($precision IS NULL OR t.precision = $precision)
@@ -86,11 +89,13 @@ def cost(
         "USD",
         "accelerator-hours x US dollars per accelerator and hour"
         + (" x overhead" if overhead else "")
-        + f"; judgement range {_text(row['cost_usd_low'])} to {_text(row['cost_usd_high'])}, mostly from {row['dominant_uncertainty']}"
+        + f"; judgement range {text(row['cost_usd_low'])} to {text(row['cost_usd_high'])}, mostly from {row['dominant_uncertainty']}"
         + "; nominal dollars, final run only",
         parts=(
             _hours(connection, row),
-            price(connection, row["priced_on"], basis, day, pages=pages, most=most),
+            price(connection, row["priced_on"], basis, day, pages=pages, most=most)
+            if priced is None
+            else priced(row["priced_on"], basis, day),
             *overhead,
             _cluster(connection, row),
         ),
@@ -142,7 +147,7 @@ def price(
         f"price of {key} on {day}, {basis}",
         row["usd_per_accelerator_hour_mid"],
         "USD per accelerator and hour",
-        f"{terms['meaning']}; range {_text(row['usd_per_accelerator_hour_low'])} to {_text(row['usd_per_accelerator_hour_high'])};"
+        f"{terms['meaning']}; range {text(row['usd_per_accelerator_hour_low'])} to {text(row['usd_per_accelerator_hour_high'])};"
         f" {row['price_status']}, {row['n_providers']} provider{'' if row['n_providers'] == 1 else 's'}"
         + (f", {left_out} more left out as outliers" if left_out else "")
         + f", {row['age_days']} days old",
@@ -186,7 +191,7 @@ def _hours(connection: Connection, row: Row) -> Node:
         """,
         {"run": row["run"], "key": row["accelerator"], "precision": row["precision"]},
     )
-    told = f"range {_text(row['accelerator_hours_low'])} to {_text(row['accelerator_hours_high'])}, mostly from {run['dominant_uncertainty']}"
+    told = f"range {text(row['accelerator_hours_low'])} to {text(row['accelerator_hours_high'])}, mostly from {run['dominant_uncertainty']}"
     if run["route"] != "flop":
         spread = _constant(connection, f"hours_spread_{'same_die' if run['route'] == 'same_die' else run['how_known']}")
         meaning = "reported hours" if run["route"] == "reported" else "hours reported on the same die with other memory"
@@ -218,7 +223,7 @@ def _hours(connection: Connection, row: Row) -> Node:
         run["source_url"] or "",
     )
     error = Node(
-        "error of the FLOP route", None, "", f"reported over FLOP-route hours, {runs} runs: middle two thirds from {_text(low)} to {_text(high)}"
+        "error of the FLOP route", None, "", f"reported over FLOP-route hours, {runs} runs: middle two thirds from {text(low)} to {text(high)}"
     ) if runs else None  # fmt: skip
     parts = [part for form in forms for part in _form(form, run["stated_mfu"])]
     if run["utilisation_mid"] is not None:
@@ -251,7 +256,7 @@ def _form(form: Row, stated_mfu: float | None) -> tuple[Node, Node]:
     )  # fmt: skip
     if stated_mfu is not None:
         return peak, Node(f"utilisation of {form['form']} (MFU)", stated_mfu, how="as stated, over all hours")
-    span = f"{_text(form['mfu_low'])} to {_text(form['mfu_high'])}, {form['mfu_evidence'].replace('_', ' ')}, per {form['mfu_of']}"
+    span = f"{text(form['mfu_low'])} to {text(form['mfu_high'])}, {form['mfu_evidence'].replace('_', ' ')}, per {form['mfu_of']}"
     return peak, Node(
         f"utilisation of {form['form']} (MFU)",
         form["mfu_mid"],
@@ -290,7 +295,7 @@ def _cluster(connection: Connection, row: Row) -> Node:
         parts.append(
             Node(
                 "fewest that hold it", hours["minimum_accelerators"], "accelerators",
-                f"{_text(hours['bytes_per_parameter'])} bytes x {_text(hours['parameters'])} / (usable share x {_text(hours['memory_gb'])} GB)",
+                f"{text(hours['bytes_per_parameter'])} bytes x {text(hours['parameters'])} / (usable share x {text(hours['memory_gb'])} GB)",
                 parts=_constant(connection, "bytes_per_parameter", "usable_memory_share"),
             )
         )  # fmt: skip
@@ -305,7 +310,7 @@ def _cluster(connection: Connection, row: Row) -> Node:
                 hours["cluster_url"] or "",
             )
         )
-    days = _text(hours["accelerator_hours_mid"] / hours["accelerators"] / 24)
+    days = text(hours["accelerator_hours_mid"] / hours["accelerators"] / 24)
     fabric = "with" if hours["has_fabric"] else "without"
     return Node(
         "cluster reckoned with",
@@ -336,8 +341,8 @@ def _provider(connection: Connection, row: Row, offers: Sequence[Row], pages: Pa
     left = len(offers) - most
     return Node(
         f"{row['provider']} ({row['segment']})", middle, "USD per accelerator and hour",
-        f"median over its home regions, of whole nodes where it sells those; {row['offers']} offers from {_text(row['usd_per_accelerator_hour_min'])}"
-        f" to {_text(row['usd_per_accelerator_hour_max'])}, source {row['source']}"
+        f"median over its home regions, of whole nodes where it sells those; {row['offers']} offers from {text(row['usd_per_accelerator_hour_min'])}"
+        f" to {text(row['usd_per_accelerator_hour_max'])}, source {row['source']}"
         + (f"; the {most} nearest to the median are shown" if left > 0 else ""),
         parts=tuple(_offer(connection, one, pages) for one in nearest[:most]),
     )  # fmt: skip
@@ -348,8 +353,8 @@ def _offer(connection: Connection, row: Row, pages: Pages | None) -> Node:
     count = row["accelerator_count"]
     places = ", ".join(str(row[name]) for name in ("region", "zone", "tier") if row[name])
     printed = (
-        f"{_text(row['price'])} {row['currency']} per {row['per']} for the {row['price_scope']}"
-        + (f" of {_text(count)}" if count is not None else "")
+        f"{text(row['price'])} {row['currency']} per {row['per']} for the {row['price_scope']}"
+        + (f" of {text(count)}" if count is not None else "")
         + f" {row['accelerator_name']}; {places}"
     )
     rate: tuple[Node, ...] = ()
@@ -390,25 +395,41 @@ def _offer(connection: Connection, row: Row, pages: Pages | None) -> Node:
 def _offers(
     connection: Connection, day: date, key: str, pricing_model: str, commitment_days: int
 ) -> list[dict[str, Any]]:
-    """The offers that stand and count on a day, found as a build finds them."""
+    """The offers that stand and count on a day, found as a build finds them: once for all that is asked of the day in a row."""
+    made = "SELECT comment FROM duckdb_tables() WHERE temporary AND table_name = 'explained_offers'"
+    if connection.execute(made).fetchall() != [(str(day),)]:
+        _find_offers(connection, day)
+    return _rows(
+        connection,
+        """
+        SELECT *
+        FROM explained_offers
+        WHERE accelerator = $key AND pricing_model = $pricing_model AND commitment_days = $commitment_days
+        ORDER BY usd_per_accelerator_hour, sku, region
+        """,
+        {"key": key, "pricing_model": pricing_model, "commitment_days": commitment_days},
+    )
+
+
+def _find_offers(connection: Connection, day: date) -> None:
     connection.execute("CREATE OR REPLACE TEMP TABLE days_to_build AS SELECT $1::DATE AS day", [day])
     for model in upstream_of(["offer_days"]):
         if model.partition == "transient":
             with same_version():
                 connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
-    return _rows(
-        connection,
+    # The model also tells the day before.
+    connection.execute(
         """
+        CREATE OR REPLACE TEMP TABLE explained_offers AS
         SELECT o.*, s.urls, s.content_hash
         FROM offer_days AS o
         JOIN intermediate.preferred_sources AS p USING (day, provider, accelerator, pricing_model, commitment_days)
         JOIN staging.snapshots AS s USING (snapshot_id)
-        WHERE o.accelerator = $key AND o.pricing_model = $pricing_model AND o.commitment_days = $commitment_days
-            AND o.own_why_not IS NULL AND o.source = p.preferred_source
-        ORDER BY o.usd_per_accelerator_hour, o.sku, o.region
+        WHERE o.day = $day AND o.own_why_not IS NULL AND o.source = p.preferred_source
         """,
-        {"key": key, "pricing_model": pricing_model, "commitment_days": commitment_days},
+        {"day": day},
     )
+    connection.execute(f"COMMENT ON TABLE explained_offers IS '{day}'")
 
 
 def _constant(connection: Connection, *names: str) -> tuple[Node, ...]:
@@ -428,7 +449,8 @@ def _rows(connection: Connection, sql: str, parameters: dict[str, Any]) -> list[
     return [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value as trees show it: whole from a thousand up, six digits that count below."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return str(value)
     number = float(value)

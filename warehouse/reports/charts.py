@@ -16,6 +16,7 @@ import vl_convert
 _DOLLARS = "datum.value % 1 ? format(datum.value, '$,.2f') : format(datum.value, '$,d')"
 # On a logarithmic scale only 1, 2 and 5 of each power of ten are written out and ruled.
 _IS_ROUND = "indexof([1, 2, 5, 10], round(datum.value / pow(10, floor(log(datum.value) / LN10 + 1e-9)))) >= 0"
+_SMALL_DOLLARS = f"{_IS_ROUND} ? format(datum.value, '$~r') : ''"
 _LARGE_DOLLARS = f"{_IS_ROUND} ? replace(format(datum.value, '$.3~s'), 'G', 'B') : ''"
 
 
@@ -29,12 +30,18 @@ def library() -> str:
 @cache
 def templates() -> str:
     """Every chart as a Vega specification without data, as JSON."""
-    charts = {"prices": _lines(is_log=False, height=170), "costs": _lines(is_log=True, height=210), "offers": _offers()}
+    charts = {
+        "prices": _lines(is_log=False, height=170, label=_DOLLARS),
+        "index": _lines(is_log=False, height=170, label="format(datum.value, '~r')"),
+        "costs": _lines(is_log=True, height=210, label=_LARGE_DOLLARS),
+        "units": _lines(is_log=True, height=170, label=_SMALL_DOLLARS),
+        "offers": _offers(),
+    }
     compiled = {name: vl_convert.vegalite_to_vega(chart.to_dict(), config=_config()) for name, chart in charts.items()}
     return json.dumps(compiled, separators=(",", ":")).replace("</", "<\\/")
 
 
-def _lines(*, is_log: bool, height: int) -> Any:
+def _lines(*, is_log: bool, height: int, label: str) -> Any:
     day = alt.X(
         "day:T",
         title=None,
@@ -44,11 +51,9 @@ def _lines(*, is_log: bool, height: int) -> Any:
     scale = alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=True, nice=True)
     if is_log:
         shown = {"condition": {"test": _IS_ROUND, "value": 1}, "value": 0}
-        axis = alt.Axis(
-            title=None, labelExpr=_LARGE_DOLLARS, labelOverlap="greedy", gridOpacity=shown, tickOpacity=shown
-        )
+        axis = alt.Axis(title=None, labelExpr=label, labelOverlap="greedy", gridOpacity=shown, tickOpacity=shown)
     else:
-        axis = alt.Axis(title=None, labelExpr=_DOLLARS, labelOverlap=True, tickCount={"expr": "floor(height / 40)"})
+        axis = alt.Axis(title=None, labelExpr=label, labelOverlap=True, tickCount={"expr": "floor(height / 40)"})
     usd = alt.Y("usd:Q", scale=scale, axis=axis)
     stroke = alt.Stroke("colour:N", scale=None, legend=None)
     fill = alt.Fill("colour:N", scale=None, legend=None)

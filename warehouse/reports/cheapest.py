@@ -14,7 +14,7 @@ _NUMBERS = (
     "currency", "per", "seen_day", "age_days", "available", "source", "source_kind",
 )  # fmt: skip
 # On the page at most so many of one accelerator's or provider's offers; the CSV file has all.
-MOST_SHOWN = 60
+MOST_SHOWN = 25
 
 _COLUMNS = """
     accelerator, pricing_model, commitment_days, CAST(usd_per_accelerator_hour AS DOUBLE) AS usd, provider, segment, sku, tier,
@@ -63,6 +63,7 @@ def cheapest_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
     parts = grouped(rows, "accelerator")
     return Figure(
         name="cheapest-today",
+        explained="cheapest-today",
         title="Today's cheapest, by accelerator",
         basis="US dollars per accelerator and hour at the day's exchange rate; offers that count and are not known to be taken",
         columns=columns,
@@ -103,6 +104,7 @@ def offers_figure(rows: Sequence[Row], names: Names, links: Links, *, name: str,
     left = f" The {MOST_SHOWN} cheapest are shown; all are in the CSV file." if len(rows) > MOST_SHOWN else ""
     return Figure(
         name=name,
+        explained="cheapest-today",
         title="Today's offers",
         basis="US dollars per accelerator and hour at the day's exchange rate; offers that count and are not known to be taken",
         columns=columns,

@@ -50,11 +50,21 @@ def published(connection: Connection) -> list[Row]:
     return fetch(connection, sql, needs=["published_cost_checks"])
 
 
+def verdicts(rows: list[Row]) -> str:
+    """How many claims fared how, in words."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        words, _ = _VERDICTS.get(row["verdict"], (row["verdict"], ""))
+        counts[words] = counts.get(words, 0) + 1
+    return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+
 def claims_figure(rows: list[Row], names: wording.Names, links: Links) -> Figure:
     """The headline table."""
     columns, numbers = figure_of(rows, _CLAIM_COLUMNS)
     return Figure(
         name="claims",
+        explained="claims",
         title="The claims",
         basis="recomputed from the inputs that each claim states; in the ledger: reported hours at the hyperscalers' median, on demand, on the"
         " priced day nearest to the claim",
@@ -91,6 +101,7 @@ def published_figure(
     columns, numbers = figure_of(rows, _PUBLISHED_COLUMNS)
     return Figure(
         name=name,
+        explained="published-estimates",
         title=title,
         basis="each publisher's own inputs and dollars",
         columns=columns,

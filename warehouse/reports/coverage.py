@@ -95,6 +95,82 @@ def unknown_spellings(connection: Connection) -> list[Row]:
     )
 
 
+def overlaps(connection: Connection) -> list[Row]:
+    """Where a back-series and another source tell one price on the same days, the largest difference first."""
+    return fetch(
+        connection,
+        f"""
+        SELECT {", ".join(_OVERLAP_COLUMNS)}
+        FROM source_overlaps
+        ORDER BY
+            abs(coalesce(difference_percent, level_difference_percent)) DESC, days DESC,
+            provider, accelerator, pricing_model, commitment_days, back_source, source
+        """,
+        needs=["source_overlaps"],
+    )
+
+
+_OVERLAP_COLUMNS = (
+    "provider", "accelerator", "pricing_model", "commitment_days", "back_source", "back_kinds", "source", "source_kinds", "first_day", "last_day",
+    "days", "days_matched", "difference_percent", "largest_difference_percent", "level_difference_percent",
+)  # fmt: skip
+MOST_OVERLAPS = 40
+
+
+def overlaps_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
+    """By how much a back-series differs from what it is laid against."""
+    columns, numbers = figure_of(rows, _OVERLAP_COLUMNS)
+    left = (
+        f" The {MOST_OVERLAPS} largest differences are shown; all are in the CSV file."
+        if len(rows) > MOST_OVERLAPS
+        else ""
+    )
+    alike = sum(1 for row in rows if row["days_matched"] and row["difference_percent"] == 0)
+    return Figure(
+        name="source-overlaps",
+        explained="source-overlaps",
+        title="Where a back-series and another source overlap",
+        basis="by how much the back-series is above the other source, median of days: on the same things, and of their medians, which is the jump"
+        " where one takes over",
+        columns=columns,
+        rows=numbers,
+        table=Table(
+            ("Provider", "Accelerator", "Terms", "Back-series", "Against", "Days", "Same things", "Level"),
+            [
+                (
+                    Cell(names.provider(row["provider"]), href=links.provider(row["provider"])),
+                    Cell(names.accelerator(row["accelerator"]), href=links.accelerator(row["accelerator"])),
+                    Cell(wording.pricing(row["pricing_model"], row["commitment_days"])),
+                    Cell(row["back_source"], note=wording.listed(row["back_kinds"])),
+                    Cell(row["source"], note=wording.listed(row["source_kinds"])),
+                    number(
+                        f"{row['days']:,}",
+                        note=f"{wording.on_day(row['first_day'])} to {wording.on_day(row['last_day'])}",
+                    ),
+                    number(_percent(row["difference_percent"]), note=_most(row)),
+                    number(_percent(row["level_difference_percent"])),
+                )
+                for row in rows[:MOST_OVERLAPS]
+            ],
+        ),
+        counted=f"{len(rows):,} overlaps, {alike:,} of which tell the same things at the same price",
+        day=newest(rows, "last_day"),
+        source_kinds=tuple(sorted({kind for row in rows for kind in row["back_kinds"]})),
+        notes=(f"No series is spliced onto another: on each day one source speaks for a provider.{left}",),
+        empty="No back-series overlaps with another source.",
+    )
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else wording.percent(value / 100, 1)
+
+
+def _most(row: Row) -> str:
+    if not row["days_matched"]:
+        return "none the same"
+    return f"at most {_percent(row['largest_difference_percent'])} in {row['days_matched']:,} days"
+
+
 def sources_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
     """Each source: last good, how it fared last, and why not better."""
     columns, numbers = figure_of(
@@ -115,6 +191,7 @@ def sources_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
     )
     return Figure(
         name="coverage",
+        explained="coverage",
         title="Sources",
         basis="each source on the last day that it was collected",
         columns=columns,
@@ -146,6 +223,7 @@ def failures_figure(rows: Sequence[Row]) -> Figure:
     columns, numbers = figure_of(rows, ("day", "source", "source_kind", "status", "reason"))
     return Figure(
         name="failures",
+        explained="coverage",
         title="Collections that were not whole",
         basis="the newest hundred",
         columns=columns,
@@ -174,6 +252,7 @@ def left_out_figure(rows: Sequence[Row], names: Names) -> Figure:
     columns, numbers = figure_of(rows, ("why_not", "offers", "providers"))
     return Figure(
         name="left-out",
+        explained="left-out",
         title="Offers left out of every price, and why",
         basis="offers that stand on the newest day",
         columns=columns,
@@ -200,6 +279,7 @@ def without_price_figure(rows: Sequence[Row], names: Names, links: Links) -> Fig
     columns, numbers = figure_of(rows, ("accelerator", "last_priced", "usd", "reason"))
     return Figure(
         name="without-price",
+        explained="without-price",
         title="Accelerators without a price today",
         basis="on demand, all providers",
         columns=columns,
@@ -227,6 +307,7 @@ def unknown_spellings_figure(rows: Sequence[Row], names: Names, links: Links) ->
     columns, numbers = figure_of(rows, ("provider", "accelerator_name", "sku", "offers", "first_day", "last_day"))
     return Figure(
         name="unknown-spellings",
+        explained="left-out",
         title="Spellings that nobody has explained yet",
         basis="as printed; these offers are kept and count nowhere until a reference row says what they are",
         columns=columns,

@@ -51,10 +51,10 @@ class Table:
     @property
     def column_styles(self) -> str:
         """How the columns stand, by their first line, and what they are called where a row becomes a block."""
-        styles = []
+        styles: list[str] = []
         for place, head in enumerate(self.head[1:], start=2):
             cell = next((row[place - 1] for row in self.rows if row[place - 1].text), Cell(""))
-            styles.append(f'--label-{place}:"{head}"')
+            styles.append(f"--label-{place}:'{head}'")
             styles += [f"--align-{place}:right"] if cell.is_number else []
             styles += [f"--wrap-{place}:nowrap"] if _DAY.fullmatch(cell.text) or _DAY.fullmatch(cell.note[-10:]) else []
         return ";".join(styles)
@@ -108,6 +108,8 @@ class Figure:
     details: str = "The numbers as a table"
     shows_table: bool = False
     """The table stands open beside the panels."""
+    explained: str = ""
+    """Which of the ``explanations`` tells how it comes about."""
 
 
 def number(text: str, note: str = "") -> Cell:

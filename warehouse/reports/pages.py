@@ -4,7 +4,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from warehouse.reports import cheapest, claims, coverage, methodology, price_figures, prices, run_figures, runs, wording
+from warehouse.reports import (
+    cheapest,
+    claim_costs,
+    claims,
+    coverage,
+    explanations,
+    index_figures,
+    methodology,
+    moves,
+    price_figures,
+    prices,
+    run_figures,
+    runs,
+    wording,
+)
+from warehouse.reports.explained import CONSTANTS, Question, branch, price_stem
 from warehouse.reports.figure import Cell, Figure, Table, figure_of, kinds_of, newest, number
 from warehouse.reports.ledger import Ledger
 from warehouse.reports.links import Links, file_stem
@@ -41,23 +56,61 @@ def all_pages(ledger: Ledger) -> Iterator[Page]:
     yield _runs(ledger, below)
     for key in ledger.run_facts:
         yield _run(key, ledger, below)
+    yield _claims(ledger, links)
+    yield from _explained(ledger, below)
     yield _coverage(ledger, links)
     if (text := methodology.as_html()) is not None:
         yield Page("methodology.html", "Methodology", "methodology.html.jinja", context={"text": text})
 
 
+def _explained(ledger: Ledger, links: Links) -> Iterator[Page]:
+    """How figures come about; the prices behind costs, and the constants."""
+    yield Page(
+        "explain.html", "How each figure comes about", "explain.html.jinja", context={"explanations": explanations.ALL}
+    )
+    for price, node in ledger.explained.prices.items():
+        accelerator, basis, day = price
+        context = {
+            "tree": branch(node, links.root),
+            "key": accelerator,
+            "basis": basis,
+            "day": day,
+            "accelerator": links.accelerator(accelerator),
+        }
+        title = f"{ledger.names.accelerator(accelerator)} on {wording.on_day(day)}, {wording.basis(basis)}"
+        yield Page(f"explain/{price_stem(price)}.html", title, "price.html.jinja", context=context)
+    if constants := [(node, branch(node, links.root)) for node in ledger.explained.constants]:
+        yield Page(CONSTANTS, "Constants", "constants.html.jinja", context={"constants": constants})
+
+
 def _front(ledger: Ledger, links: Links) -> Page:
     names = ledger.names
     shown_runs = [run for run in runs.REFERENCE_RUNS if run in ledger.run_facts] or list(ledger.run_facts)[:6]
+    asked_about = _asked_about(ledger)
     figures = (
-        claims.claims_figure(ledger.claims, names, links),
-        price_figures.by_accelerator(ledger.prices_by_segment, _asked_about(ledger), names, links),
+        moves.moves_figure(ledger.moves, ledger.moved_days, ledger.last_change, names, links),
+        moves.changes_figure(ledger.changes, ledger.moved_days, ledger.last_change, names, links),
+        price_figures.by_accelerator(ledger.prices_by_segment, asked_about, names, links),
         cheapest.cheapest_figure(ledger.cheapest, names, links),
+        index_figures.index_figure(ledger.index, ledger.index_levels, ledger.index_quarters, asked_about, names, links),
+        index_figures.unit_figure(ledger.units, ledger.unit_quarters, ledger.deflator, names),
         run_figures.by_run(shown_runs, ledger.as_run, ledger.frontier, ledger.published, names, links, ledger.kinds),
         coverage.sources_figure(ledger.sources, names, links),
         coverage.unknown_spellings_figure(ledger.unknown_spellings, names, links),
     )
-    return Page("index.html", "GPU Ledger", "front.html.jinja", figures, {"has_fixtures": "fixture" in ledger.kinds})
+    context = {"has_fixtures": "fixture" in ledger.kinds, "verdicts": claims.verdicts(ledger.claims)}
+    return Page("index.html", "GPU Ledger", "front.html.jinja", figures, context)
+
+
+def _claims(ledger: Ledger, links: Links) -> Page:
+    names = ledger.names
+    figures = (
+        claims.claims_figure(ledger.claims, names, links),
+        claim_costs.llama_figure(ledger.claimed_llama, names, links),
+        claim_costs.since_figure(ledger.claimed_since, names, links),
+        claims.published_figure(ledger.published, names, links, name="published-estimates"),
+    )
+    return Page("claims.html", "The claims", "claims.html.jinja", figures, {"verdicts": claims.verdicts(ledger.claims)})
 
 
 def _asked_about(ledger: Ledger) -> list[str]:
@@ -83,6 +136,7 @@ def _accelerators(ledger: Ledger, links: Links) -> Page:
     )
     figure = Figure(
         name="accelerators",
+        explained="prices",
         title="All accelerators",
         basis="US dollars per accelerator and hour, on demand, median of all providers; per PFLOP/s: dense 16-bit peak; changes against the"
         " very day before, where it has a price; the set of providers may have changed in between",
@@ -124,6 +178,12 @@ def _accelerator(key: str, ledger: Ledger, links: Links) -> Page:
         ledger.offers_by_accelerator.get(key, []), names, links, name=f"accelerator-{stem}-offers", by_provider=False
     )
     figures = [price_figures.of_accelerator(stem, segments, names)]
+    if key in ledger.index and key in ledger.index_levels:
+        figures.append(
+            index_figures.of_accelerator(
+                stem, key, ledger.index[key], ledger.index_levels[key], ledger.index_quarters.get(key, []), names
+            )
+        )
     if any(row["pricing_model"] != "on_demand" for row in models):
         figures.append(price_figures.by_pricing_model(stem, models, names))
     if len({row["provider"] for row in providers}) > 1:
@@ -138,7 +198,8 @@ def _accelerator(key: str, ledger: Ledger, links: Links) -> Page:
             by_provider=False,
         )
     )
-    context = {"key": key, "price": ledger.newest_prices.get(key)}
+    explained = ledger.explained.price_stem(key, runs.FRONTIER_BASIS)
+    context = {"key": key, "price": ledger.newest_prices.get(key), "explained": explained}
     return Page(f"accelerators/{stem}.html", names.accelerator(key), "accelerator.html.jinja", tuple(figures), context)
 
 
@@ -156,6 +217,7 @@ def _spans(name: str, rows: list[Row], ledger: Ledger, links: Links, *, by_provi
     )
     return Figure(
         name=name,
+        explained="sellers",
         title="What it has sold" if by_provider else "Who has sold it",
         basis="US dollars per accelerator and hour, on demand; days with a price, carried ones among them",
         columns=columns,
@@ -210,6 +272,7 @@ def _providers(ledger: Ledger, links: Links) -> Page:
     everything = [row for rows in ledger.spans_by_provider.values() for row in rows]
     figure = Figure(
         name="providers",
+        explained="sellers",
         title="All providers",
         basis="accelerators with an on-demand price, ever; offers that count on the newest day",
         columns=("provider", "segment", "accelerators", "offers_today", "first_day", "last_day"),
@@ -269,6 +332,7 @@ def _runs(ledger: Ledger, links: Links) -> Page:
     days = [rows[-1] for rows in ledger.frontier.values()]
     figure = Figure(
         name="runs",
+        explained="cheapest-part",
         title="All training runs",
         basis=f"cost on the cheapest part on the newest day, {wording.basis(runs.FRONTIER_BASIS)}, on firm evidence; nominal US dollars",
         columns=(
@@ -287,8 +351,7 @@ def _runs(ledger: Ledger, links: Links) -> Page:
         source_kinds=ledger.kinds,
         empty="No training run has hours yet.",
     )
-    checks = claims.published_figure(ledger.published, names, links, name="published-estimates")
-    return Page("runs/index.html", "Training runs", "list.html.jinja", (figure, checks))
+    return Page("runs/index.html", "Training runs", "list.html.jinja", (figure,))
 
 
 def _best_today(run: str, ledger: Ledger) -> Row | None:
@@ -313,8 +376,21 @@ def _run(run: str, ledger: Ledger, links: Links) -> Page:
         names.run(run),
         "run.html.jinja",
         tuple(figures),
-        {"facts": _facts(ledger.run_facts[run], ledger, links)},
+        {
+            "facts": _facts(ledger.run_facts[run], ledger, links),
+            "trees": [
+                (_asked(question, ledger), branch(node, links.root))
+                for question, node in ledger.explained.costs.get(run, [])
+            ],
+        },
     )
+
+
+def _asked(question: Question, ledger: Ledger) -> str:
+    where = (
+        "as run" if question.is_as_run else f"on {ledger.names.accelerator(question.accelerator)}, the cheapest part"
+    )
+    return f"The cost {where} on {wording.on_day(question.day)}, {wording.basis(question.basis)}"
 
 
 def _facts(row: Row, ledger: Ledger, links: Links) -> list[tuple[str, Cell]]:
@@ -350,8 +426,9 @@ def _coverage(ledger: Ledger, links: Links) -> Page:
     figures = (
         coverage.sources_figure(ledger.sources, names, links),
         coverage.failures_figure(ledger.failures),
+        coverage.overlaps_figure(ledger.overlaps, names, links),
         coverage.left_out_figure(ledger.left_out, names),
         coverage.without_price_figure(ledger.without_price, names, links),
         coverage.unknown_spellings_figure(ledger.unknown_spellings, names, links),
     )
-    return Page("coverage.html", "Coverage", "list.html.jinja", figures)
+    return Page("coverage.html", "Coverage and data quality", "list.html.jinja", figures)

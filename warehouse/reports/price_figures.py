@@ -34,6 +34,7 @@ def by_accelerator(series: Mapping[str, Sequence[Row]], keys: Sequence[str], nam
     last = newest(drawn)
     return Figure(
         name="prices-by-accelerator",
+        explained="prices",
         title="Price by accelerator over time",
         basis="US dollars per accelerator and hour, on demand, median of the providers of a segment; nominal dollars",
         columns=columns,
@@ -69,6 +70,7 @@ def of_accelerator(key: str, rows: Sequence[Row], names: Names) -> Figure:
     return _one_chart(
         rows,
         name=f"accelerator-{key}-segments",
+        explained="prices",
         title="On demand, by segment",
         basis="US dollars per accelerator and hour, on demand, median of the providers of a segment; nominal dollars",
         keys=("segment",),
@@ -87,13 +89,14 @@ def by_pricing_model(key: str, rows: Sequence[Row], names: Names) -> Figure:
     return _one_chart(
         rows,
         name=f"accelerator-{key}-pricing-models",
+        explained="prices",
         title="On demand, spot and reserved",
         basis="US dollars per accelerator and hour, median of all providers; reserved is a rate, the term is owed whole",
         keys=("pricing_model", "commitment_days"),
         series=lines,
         told=lambda row: (label[(row["pricing_model"], row["commitment_days"])],),
         alt=f"{names.accelerator(key)}: " + ", ".join(line.name for line, _ in lines),
-        notes=(DASHED, BLENDED),
+        notes=(BLENDED,),
     )
 
 
@@ -106,6 +109,7 @@ def by_provider(key: str, rows: Sequence[Row], names: Names) -> Figure:
     return _one_chart(
         rows,
         name=f"accelerator-{key}-providers",
+        explained="provider-prices",
         title="On demand, by provider",
         basis="US dollars per accelerator and hour, on demand, median of a provider's home regions; colour: its segment",
         keys=("provider", "segment"),
@@ -126,6 +130,7 @@ def of_provider(key: str, rows: Sequence[Row], names: Names, links: Links) -> Fi
     left = len(series) - len(shown)
     return Figure(
         name=f"provider-{key}-prices",
+        explained="provider-prices",
         title="On-demand prices over time",
         basis="US dollars per accelerator and hour, on demand, median of its home regions; nominal dollars",
         columns=columns,
@@ -187,6 +192,7 @@ def _one_chart(  # noqa: PLR0913  # a figure has so many parts
     rows: Sequence[Row],
     *,
     name: str,
+    explained: str,
     title: str,
     basis: str,
     keys: tuple[str, ...],
@@ -200,6 +206,7 @@ def _one_chart(  # noqa: PLR0913  # a figure has so many parts
     columns, numbers = figure_of(rows, (*keys, *of))
     return Figure(
         name=name,
+        explained=explained,
         title=title,
         basis=basis,
         columns=columns,
@@ -237,7 +244,7 @@ def _legend(rows: Sequence[Row]) -> tuple[Line, ...]:
 def _step_note(rows: Sequence[Row]) -> tuple[str, ...]:
     step = max((row["step_days"] for row in rows), default=1)
     if step == STEPS_DAYS[0]:
-        return ("Every change is drawn.",) if rows else ()
+        return ()
     return (
         f"Lines that move too often to draw every change have one point in {step} days; the warehouse has every day.",
     )

@@ -2,6 +2,7 @@
 
 from warehouse.database import Connection
 from warehouse.reports.marts import Row, fetch
+from warehouse.reports.scope import WHOLE, Scope
 from warehouse.reports.series import thinned
 
 # What people ask about; those that have prices are shown.
@@ -24,7 +25,7 @@ ASKED_ABOUT = (
 )
 
 # Points that all lines of a kind may take together: the site has to fit into five megabytes.
-_MOST_BY_SEGMENT, _MOST_BY_MODEL, _MOST_BY_PROVIDER = 3500, 2500, 3000
+_MOST_BY_SEGMENT, _MOST_BY_MODEL, _MOST_BY_PROVIDER = 2000, 1400, 1500
 
 
 def by_segment(connection: Connection) -> list[Row]:
@@ -75,9 +76,9 @@ def by_provider(connection: Connection) -> list[Row]:
     return fetch(connection, thinned(days, keys, most_rows=_MOST_BY_PROVIDER), needs=["provider_prices_daily"])
 
 
-def provider_spans(connection: Connection) -> list[Row]:
+def provider_spans(connection: Connection, scope: Scope = WHOLE) -> list[Row]:
     """When each provider's price of each accelerator was first and last in the ledger, on demand, and the newest one."""
-    return fetch(
+    rows = fetch(
         connection,
         """
         SELECT
@@ -85,12 +86,14 @@ def provider_spans(connection: Connection) -> list[Row]:
             CAST(arg_max(usd_per_accelerator_hour_median, day) AS DOUBLE) AS usd, arg_max(age_days, day) AS age_days,
             arg_max(source, day) AS source, arg_max(source_kinds, day) AS source_kinds
         FROM provider_prices_daily
-        WHERE pricing_model = 'on_demand' AND commitment_days = 0
+        WHERE pricing_model = 'on_demand' AND commitment_days = 0 AND day >= coalesce($since, DATE '0001-01-01')
         GROUP BY accelerator, provider
         ORDER BY accelerator, last_day DESC, usd, provider
         """,
+        {"since": scope.since},
         needs=["provider_prices_daily"],
     )
+    return scope.of_parts(rows)
 
 
 def newest_prices(connection: Connection) -> list[Row]:

@@ -26,7 +26,7 @@ _LINE_KEYS = {line.name: basis for basis, line in _AS_RUN_LINES.items()} | {
 }
 PUBLISHED = Line("Published estimate", "var(--ink)", is_mark=True)
 # On the page at most so many stretches and parts.
-MOST_STRETCHES, MOST_PARTS = 8, 6
+MOST_STRETCHES, MOST_PARTS = 6, 5
 _COLUMNS = (
     "run",
     "line",
@@ -71,6 +71,7 @@ def by_run(
         table_rows += [row | {"run": run, "line": line.name} for line, rows in series for row in rows]
     return Figure(
         name="training-costs",
+        explained="cost-as-run",
         title="What known training runs would cost over time",
         basis=_BASIS,
         columns=_COLUMNS,
@@ -94,9 +95,11 @@ def of_run(run: str, as_run: Sequence[Row], published: Sequence[Row], names: Nam
     return _one_run(
         run, series, _marks(run, published), names, kinds,
         name=f"run-{run}-as-run",
+        explained="cost-as-run",
         title="As run",
         basis="reported accelerator-hours x the price of the run's own part (or its stand-in, named in the CSV); nominal US dollars",
         empty="The part it was run on has no price yet, or its hours are not known.",
+        notes=_RANGES,
     )  # fmt: skip
 
 
@@ -108,10 +111,12 @@ def cheapest_part(
     return _one_run(
         run, series, _marks(run, published), names, kinds,
         name=f"run-{run}-cheapest-part",
+        explained="cheapest-part",
         title="On the cheapest part",
         basis=f"model FLOP / (dense peak x utilisation) x price, {wording.basis(FRONTIER_BASIS)}; only parts that fit and finish in the"
         " run's own time",
         empty="No part does it on the prices of this build.",
+        notes=_DASHED,
     )  # fmt: skip
 
 
@@ -126,6 +131,7 @@ def who_was_cheapest(run: str, frontier: Sequence[Row], names: Names, links: Lin
     newest_first = sorted(stretches, key=lambda one: (one[1], -one[2]["from_day"].toordinal()))
     return Figure(
         name=f"run-{run}-who-was-cheapest",
+        explained="cheapest-part",
         title="Which part was the cheapest",
         basis=f"{wording.basis(FRONTIER_BASIS)}; nominal US dollars",
         columns=("accelerator", "is_relaxed", "from_day", "to_day", "cost_usd_first", "cost_usd_last"),
@@ -168,6 +174,7 @@ def today(run: str, rows: Sequence[Row], names: Names, links: Links, kinds: tupl
     ][:MOST_PARTS]
     return Figure(
         name=f"run-{run}-today",
+        explained="costs-today",
         title="On each part today",
         basis=f"nominal US dollars; parts other than its own: {wording.basis(FRONTIER_BASIS)}; more parts are in the CSV file",
         columns=columns,
@@ -222,13 +229,16 @@ def _one_run(  # noqa: PLR0913  # a figure has so many parts
     kinds: tuple[str, ...],
     *,
     name: str,
+    explained: str,
     title: str,
     basis: str,
     empty: str,
+    notes: str,
 ) -> Figure:
     rows = [row | {"line": line.name} for line, found in series for row in found]
     return Figure(
         name=name,
+        explained=explained,
         title=title,
         basis=basis,
         columns=_COLUMNS[1:],
@@ -239,7 +249,7 @@ def _one_run(  # noqa: PLR0913  # a figure has so many parts
         source_kinds=kinds,
         panels=(_panel(run, series, marks, names, Links(), title=""),) if series else (),
         legend=(*(line for line, _ in series), *((PUBLISHED,) if marks else ())),
-        notes=(_DASHED, _RANGES),
+        notes=(notes,),
         empty=empty,
         tall=True,
         details="The cost at the end of each year, as a table",

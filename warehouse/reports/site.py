@@ -1,6 +1,7 @@
 """Writes the report: a static site that opens from a file, calls nothing and holds every number that it draws.
 
-The front page stands alone, with its style and its script inside; the other pages share one of each. The site is made beside the old one
+The front page has its style inside, and without the script beside it, as when it is mailed, shows its tables in place of charts; the
+other pages share style and script. The site is made beside the old one
 and takes its place by rename, so that nobody meets half of it.
 """
 
@@ -10,6 +11,7 @@ import importlib.resources
 import json
 import shutil
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,15 @@ from typing import Any
 import jinja2
 
 from warehouse.database import Connection, WarehouseError
+from warehouse.explain import Pages
 from warehouse.reports import charts, ledger, wording
 from warehouse.reports.figure import write_csv
 from warehouse.reports.pages import all_pages
+from warehouse.reports.scope import WHOLE, Scope
 
 
-def write(connection: Connection, folder: Path) -> Path:
-    """The site of the published copy, in ``folder``; returns its front page.
+def write(connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pages | None = None) -> Path:
+    """The site of the published copy, in ``folder``; returns its front page. ``pages`` are what the archive has of a snapshot.
 
     Raises WarehouseError when the folder can't be written; the site that was there stands then.
     """
@@ -31,7 +35,7 @@ def write(connection: Connection, folder: Path) -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _taking_the_place_of(folder) as fresh:
-            _write_pages(connection, fresh)
+            _write_pages(ledger.read(connection, scope, pages), fresh)
     except OSError as error:
         raise WarehouseError(
             f"cannot write the report to {folder}: {error.strerror or error}; the last one stands"
@@ -39,9 +43,8 @@ def write(connection: Connection, folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _write_pages(connection: Connection, folder: Path) -> None:
-    read = ledger.read(connection)
-    for name in ("csv", "assets", "accelerators", "providers", "runs"):
+def _write_pages(read: ledger.Ledger, folder: Path) -> None:
+    for name in ("csv", "assets", "accelerators", "providers", "runs", "explain"):
         (folder / name).mkdir()
     style = _text("style.css")
     script = f'window.gpuLedgerCharts = {{ library: "{charts.library()}", templates: {charts.templates()} }};\n{_text("charts.js")}'
@@ -58,7 +61,6 @@ def _write_pages(connection: Connection, folder: Path) -> None:
             has_methodology=has_methodology,
             figures={figure.name: figure for figure in page.figures},
             style=style,
-            charts=script,
             **page.context,
         )
         (folder / page.path).write_text(html, encoding="utf-8")
@@ -85,6 +87,7 @@ def _templates() -> jinja2.Environment:
         "listed": wording.listed,
         "visible": visible,
         "as_data": as_data,
+        "dedented": lambda text: textwrap.dedent(text).strip(),
     }
     return environment
 

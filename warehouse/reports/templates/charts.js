@@ -7,10 +7,11 @@
   const dollars = (usd) =>
     usd >= 1e6 ? `$${(usd / 1e6).toPrecision(3)} million`
       : usd >= 1000 ? `$${Math.round(usd).toLocaleString("en-US")}`
-        : `$${usd.toFixed(usd < 0.1 ? 3 : 2)}`;
+        : `$${usd.toFixed(usd < 0.01 ? 5 : usd < 0.1 ? 3 : 2)}`;
+  const level = (value) => value.toFixed(1);
 
   // Runs of an unchanged price become the two ends of a level stroke; a gap, or a change between firm and thin, starts a new piece.
-  function pointsOf(data) {
+  function pointsOf(data, amount) {
     const points = [];
     const tooShortToSee = (data.last - data.first) / 120;
     let piece = [];
@@ -33,8 +34,8 @@
         }
         const point = {
           usd, low, high, colour: line.colour, dashed: Boolean(dashed), piece: points.length,
-          told: [`${line.name}: ${dollars(usd)}`, length ? `${iso(from)} to ${iso(to)}` : iso(from),
-            n ? `${n} provider${n === 1 ? "" : "s"}` : "", low ? `${dollars(low)} to ${dollars(high)}` : "", data.says[told]].filter(Boolean).join("\n"),
+          told: [`${line.name}: ${amount(usd)}`, length ? `${iso(from)} to ${iso(to)}` : iso(from),
+            n ? `${n} provider${n === 1 ? "" : "s"}` : "", low ? `${amount(low)} to ${amount(high)}` : "", data.says[told]].filter(Boolean).join("\n"),
         };
         piece.push({ ...point, day: from * DAY_MS });
         if (length) piece.push({ ...point, day: to * DAY_MS });
@@ -69,7 +70,7 @@
     } else {
       set("first", data.first * DAY_MS);
       set("last", Math.max(data.last, data.first + 365) * DAY_MS);
-      fill("rows", pointsOf(data));
+      fill("rows", pointsOf(data, box.dataset.chart === "index" ? level : dollars));
       fill("marks", (data.marks ?? []).map(([day, usd, told]) => ({ day: day * DAY_MS, usd, told: `${told}\n${dollars(usd)}, ${iso(day)}` })));
     }
     if (box.closest(".single") && typeof spec.height === "number") spec.height = Math.min(300, Math.max(spec.height, box.clientWidth / 3));
