@@ -1,5 +1,6 @@
 """What every test runs in: no network, no settings, keys or data of the person who runs it, and a clock far from UTC."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -84,13 +85,17 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with every fixture and the curated prices, built and published. Not to be written to."""
     from flows import steps
 
-    folder = tmp_path_factory.mktemp("ledger")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPULEDGER_DATA", str(folder))
-        steps.collect_fixtures()
-        steps.collect_curated()
-        steps.load_archive()
-        steps.build()
+    # One for all workers of a session; whoever comes first makes it.
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "ledger"
+    with folder.with_suffix(".lock").open("w") as lock, pytest.MonkeyPatch.context() as patch:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "published" / "gpuledger.duckdb").exists():
+            patch.setenv("GPULEDGER_DATA", str(folder))
+            steps.collect_fixtures()
+            steps.collect_curated()
+            steps.load_archive()
+            steps.build()
     return folder
 
 

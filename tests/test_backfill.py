@@ -81,8 +81,10 @@ def test_an_incremental_build_equals_a_full_one_with_datasets(market: Market, se
         ("aws_api", "2026-03-07", [offer("p5", "8.50", region="us-east-1")], "whole", "live"),
     ]
     random.Random(seed).shuffle(said)
-    for source, when, offers, scope, kind in said:
-        market.says(source, when, offers, kind, scope=scope)
+    at_once = 1 if seed else 3
+    for start in range(0, len(said), at_once):
+        for source, when, offers, scope, kind in said[start : start + at_once]:
+            market.says(source, when, offers, kind, scope=scope)
         market.update()
     step_by_step = market.tables()
     market.build(full=True)

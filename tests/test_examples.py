@@ -16,13 +16,13 @@ import typer
 
 from flows import cli  # noqa: F401  # its commands register themselves
 from flows.app import app
-from tests.command import gpuledger
+from tests.command import gpuledger, within
 from tests.conftest import ROOT
 from tests.record import FIXTURES
 from tests.test_datasets import MAPPING, Repository, catalogue, row
 
 # Examples that write, take long, or wait for a network that is not there: on a copy of the ledger.
-WRITES = ("collect", "load", "build", "run", "report", "accept", "reject", "backfill", "verify")
+WRITES = ("collect", "load", "build", "run", "report", "accept", "reject", "backfill", "verify", "export")
 # Without a network these say so, a line for each source.
 NEEDS_NETWORK = ("collect vast runpod", "backfill wayback")
 # It would go on for ever.
@@ -77,7 +77,7 @@ def run(example: str, folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch)
             "SELECT snapshot_id, ordinal FROM offers WHERE index_eligible ORDER BY snapshot_id, ordinal LIMIT 1"
         ).fetchall()
     words = shlex.split(SNAPSHOT.sub(snapshot, example.replace("3f6c0e51a2b4 17", f"3f6c0e51a2b4 {ordinal}")))
-    done = gpuledger(*words, data=data, **NO_NETWORK)
+    done = within(*words, data=data, **NO_NETWORK)
     assert "Traceback" not in done.stderr
     assert done.returncode == (1 if example.startswith(NEEDS_NETWORK) else 0), done.stderr
     if example.startswith(NEEDS_NETWORK):
@@ -109,6 +109,7 @@ def test_every_example_that_changes_something_runs(
     run(example, folder, own, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_build_tells_and_a_bad_file_makes_it_done_in_part(ledger: Path, tmp_path: Path) -> None:
     (tmp_path / "published").mkdir()
     for name in ("warehouse.duckdb", "published/gpuledger.duckdb"):

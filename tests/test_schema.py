@@ -25,6 +25,8 @@ CALLS = {
     ("run_cost", True): "'llama-65b', '2023-03-01', 'hyperscaler_median'",
     ("training_costs_as_of", True): "'infinity'",
 }
+# Every run on every part and basis in nine years is more than memory has room for.
+NARROWED = {"training_costs_as_of": "run = 'llama-65b' AND day = DATE '2023-03-01'"}
 
 
 @pytest.fixture
@@ -74,7 +76,8 @@ def test_no_parameter_of_a_macro_is_a_column(published: Connection) -> None:
 )
 def test_every_macro_answers(published: Connection, one: macro.Macro) -> None:
     call = f"{one.name}({CALLS[one.name, one.is_table]})"
-    rows = published.execute(f"FROM {call}" if one.is_table else f"SELECT {call}").fetchall()
+    narrowed = f" WHERE {NARROWED[one.name]}" if one.name in NARROWED else ""
+    rows = published.execute(f"FROM {call}{narrowed}" if one.is_table else f"SELECT {call}").fetchall()
     assert rows
     assert rows[0][0] is not None
 

@@ -693,7 +693,8 @@ def test_claims_stand_beside_what_the_ledger_says(ask: Callable[..., Rows]) -> N
 # What must always hold.
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(st.floats(1e9, 1e14), st.floats(1.0, 1000.0))
 def test_more_tokens_are_never_cheaper(tokens: float, factor: float) -> None:
     costs = []
@@ -704,7 +705,8 @@ def test_more_tokens_are_never_cheaper(tokens: float, factor: float) -> None:
     assert all(before <= after * (1 + 1e-12) for before, after in zip(fewer, more, strict=True))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(0.1, 100.0).map(lambda price: round(price, 4)), min_size=1, max_size=6), st.floats(0.01, 1.0))
 def test_a_cheaper_market_is_never_dearer(prices: list[float], factor: float) -> None:
     with bench() as run:
@@ -726,7 +728,8 @@ def test_a_cheaper_market_is_never_dearer(prices: list[float], factor: float) ->
         assert all(cheaper[basis] <= dearer[basis] * (1 + 1e-6) for basis in cheaper)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(st.floats(0.05, 0.9), st.floats(0.05, 0.9))
 def test_better_utilisation_never_takes_longer(one_share: float, other_share: float) -> None:
     low, high = sorted((one_share, other_share))

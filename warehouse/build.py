@@ -15,7 +15,7 @@ from typing import cast
 from warehouse import database, macro, names, parts, rates, reference
 from warehouse.comments import comment
 from warehouse.database import Connection
-from warehouse.model import Model, all_checks, all_models, upstream_of
+from warehouse.model import Model, all_checks, all_models, of_references_only, upstream_of
 
 Progress = Callable[[int, int], None]
 
@@ -115,7 +115,8 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
             ],
         )  # fmt: skip
         comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
-        macro.create(connection)
+        if full:
+            macro.create(connection)
         _check(connection)
         unknown = connection.execute(UNKNOWN_NAMES).fetchall()
         for model in all_models():
@@ -159,7 +160,8 @@ def _run_models(
     """
     chunks = _chunks(from_day, last_day, _days_at_once(connection))
     made = _read_models()
-    models_left = [model for model in all_models() if model not in made]
+    unchanged = set() if full else of_references_only()
+    models_left = [model for model in all_models() if model not in made and model.name not in unchanged]
     by_day = [model for model in models_left if model.partition in {"day", "transient"}]
     plan = [models_left if place in {0, len(chunks) - 1} else by_day for place in range(len(chunks))]
     done, rows_changed = 0, 0
@@ -194,6 +196,8 @@ def _days_at_once(connection: Connection) -> int:
 def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
     """Make or refresh one model; returns the rows written to it."""
     if model.partition == "view":
+        if not full:
+            return 0  # it stands since the build that was full
         _make_way(connection, model.name, "VIEW")
         connection.execute(f"CREATE OR REPLACE VIEW {model.name} AS {model.sql}")
         comment(connection, "VIEW", model.name, model.comment, model.columns)
@@ -202,7 +206,8 @@ def _run_model(connection: Connection, model: Model, *, full: bool) -> int:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {model.name} AS {model.sql}")
         return 0
     if full or model.partition == "none":
-        _make_way(connection, model.name, "TABLE")
+        if full:
+            _make_way(connection, model.name, "TABLE")
         connection.execute(f"CREATE OR REPLACE TABLE {model.name} AS {model.sql}")
         comment(connection, "TABLE", model.name, model.comment, model.columns)
         [(written,)] = connection.execute(f"SELECT count(*) FROM {model.name}").fetchall()

@@ -26,9 +26,9 @@ class ModelError(ValueError):
 class Model:
     """One table or view of the warehouse.
 
-    ``partition``: ``view``; ``none`` (made anew by every build); ``day`` (only the days to build are); ``read`` (likewise, for every
-    day of which anything was read, whether it counts or not: no verdict changes it); ``transient`` (lives for one
-    build, in no schema).
+    ``partition``: ``view``; ``none`` (made anew by every build that may change it); ``day`` (only the days to build
+    are); ``read`` (likewise, for every day of which anything was read, whether it counts or not: no verdict changes
+    it); ``transient`` (lives for one build, in no schema).
     """
 
     name: str
@@ -72,6 +72,18 @@ def upstream_of(targets: Iterable[str]) -> list[Model]:
             wanted.add(name)
             queue += models[name].inputs
     return [model for model in all_models() if model.name in wanted]
+
+
+@cache
+def of_references_only() -> frozenset[str]:
+    """Models that no price enters: they change with the references and themselves only."""
+    found: set[str] = set()
+    for model in all_models():
+        if model.partition in {"none", "view"} and all(
+            name.startswith("reference.") or name in found for name in model.inputs
+        ):
+            found.add(model.name)
+    return frozenset(found)
 
 
 def _sql_files(*folders: str) -> list[Traversable]:
