@@ -1,8 +1,11 @@
 """Turns expected failures into one clear line and the exit status that the contract names."""
 
 import contextlib
+import logging
 import sys
 from collections.abc import Iterator
+
+from flows.output import say
 
 
 @contextlib.contextmanager
@@ -14,7 +17,7 @@ def explained() -> Iterator[None]:
         status = _status(error)
         if status is None:
             raise
-        print(f"gpuledger: {' '.join(str(error).split())}", file=sys.stderr)
+        say(f"gpuledger: {' '.join(str(error).split())}", logging.ERROR, exit_status=status)
         sys.exit(status)
 
 

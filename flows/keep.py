@@ -1,5 +1,6 @@
 """The commands that write: collect, load, build, report, run."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
@@ -159,7 +160,9 @@ def report_outcomes(outcomes: "Sequence[Outcome]") -> int:
                 if one.status == "withheld"
                 else ""
             )
-            say(f"{one.source}: {one.status}: {one.reason}{mend}")
+            level = logging.WARNING if one in bad else logging.INFO
+            facts = {name: getattr(one, name) for name in ("source", "status", "reason", "offers", "snapshot_id")}
+            say(f"{one.source}: {one.status}: {one.reason}{mend}", level, **facts)
     if good:
         say(
             f"{len(good)} collections of {len({one.source for one in good})} sources, {sum(one.offers for one in good):,} offers"
@@ -181,7 +184,12 @@ def say_built(built: "Built | None") -> None:
     if built is None:
         say("nothing new to build")
         return
-    say(f"build {built.build_id}: {built.first_day} to {built.last_day}, {built.days_built:,} days made")
+    say(
+        f"build {built.build_id}: {built.first_day} to {built.last_day}, {built.days_built:,} days made",
+        build_id=built.build_id, first_day=built.first_day, last_day=built.last_day, days_built=built.days_built,
+    )  # fmt: skip
+    for one in built.results:
+        say(one.line, logging.WARNING if one.severity == "warn" else logging.INFO, build_id=built.build_id, **vars(one))
     for name in built.unknown_names:
         say(f"unknown spelling, add a row to warehouse/reference/spellings.csv: {name}")
 

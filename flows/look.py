@@ -1,6 +1,7 @@
 """The commands that look after the ledger: sources, doctor."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -72,14 +73,21 @@ def _check(names: list[str], form: Format) -> None:
 
 
 @app.command()
-def doctor(form: FORMAT = Format.TABLE) -> None:
+def doctor(
+    backup: Annotated[
+        Path | None, typer.Option(help="A back-up to examine instead: all of it is read and held against its hashes.")
+    ] = None,
+    form: FORMAT = Format.TABLE,
+) -> None:
     """Say what is wrong with this installation or warehouse, and the mend; exit status 1 when something is.
 
-    Example: gpuledger doctor
+    Examples: gpuledger doctor
+      gpuledger doctor --backup ledger-backup
     """
     from warehouse import health
+    from warehouse.backup import examine
 
-    findings = health.doctor()
+    findings = health.doctor() if backup is None else examine(backup)
     rows = [
         (one.what, "well" if one.is_well else "not well", one.how_it_is, "" if one.is_well else one.mend)
         for one in findings

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import logging
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
@@ -11,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from flows.logs import LOGGER
 from flows.table import table
 
 
@@ -22,9 +24,9 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def say(text: str) -> None:
-    """A line for the person watching."""
-    print(text, file=sys.stderr)
+def say(text: str, level: int = logging.INFO, **facts: Any) -> None:
+    """A line for the person watching, on stderr, and its facts for whoever reads the log as JSON."""
+    LOGGER.log(level, "%s", text, extra={"facts": plain(facts)})
 
 
 def tell(text: str) -> None:

@@ -2,28 +2,26 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
-from warehouse import database
+from flows import prefect_settings
 
-# Prefect's own database belongs to this ledger, unless the person has one already.
-if "PREFECT_API_URL" not in os.environ:
-    os.environ.setdefault("PREFECT_HOME", str(database.data_dir() / "prefect"))
-    Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)
-os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
-os.environ.setdefault("DO_NOT_TRACK", "1")
-os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-# An ephemeral server takes 15 to 25 seconds to start on two cores; its own limit is 20.
-os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
+os.environ.update(prefect_settings.chosen())
 
 from prefect import flow, task
 from prefect.artifacts import create_link_artifact, create_table_artifact
+from prefect.client.schemas.objects import State
 from prefect.futures import wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows import steps, tell
 from flows.steps import Outcome
 from scrapers.archive import Manifest
+from scrapers.source import Adapter
+from warehouse import database
 from warehouse.build import Built
+from warehouse.database import WarehouseError
+from warehouse.gates import CheckError
 
 SOURCES_AT_ONCE = 8
 
@@ -64,7 +62,12 @@ def load_archive() -> list[Outcome]:
     return steps.load_archive()
 
 
-@task(retries=2, retry_delay_seconds=30)
+def _is_busy(_: object, __: object, state: State[Any]) -> bool:
+    """Another process writes: worth waiting for. A failed check is no better half a minute later."""
+    return isinstance(state.result(raise_on_failure=False), WarehouseError)
+
+
+@task(retries=2, retry_delay_seconds=30, retry_condition_fn=_is_busy)
 def build_models() -> Built | None:
     """The models, the checks, the published copy."""
     return steps.build()
@@ -88,15 +91,28 @@ def write_report() -> Path:
     return steps.report()
 
 
+def _chosen(sources: list[str] | None) -> list[Adapter]:
+    """The sources named, which may be none; all for None."""
+    return steps.live_sources(sources) if sources is None or sources else []
+
+
+@task
+def write_digest() -> Path:
+    """The digest of the week."""
+    return steps.digest()
+
+
 @flow(name="collect", task_runner=ThreadPoolTaskRunner(max_workers=SOURCES_AT_ONCE))  # type: ignore[arg-type]  # Prefect's own generics
-def collect(*, fixtures: bool = False) -> list[Outcome]:
-    """Fetch every source, each in its own task, and load what came."""
+def collect(*, fixtures: bool = False, sources: list[str] | None = None, references: bool = True) -> list[Outcome]:
+    """Fetch the sources named, or all, each in its own task, and load what came; ``references`` are exchange rates and dated prices."""
     if fixtures:
         collect_fixtures()
     else:
         steps.begin_run()
-        wait([*(collect_source.submit(one.name) for one in steps.live_sources()), collect_rates.submit()])
-    collect_curated()
+        submitted = [collect_source.submit(one.name) for one in _chosen(sources)]
+        wait([*submitted, *([collect_rates.submit()] if references else [])])
+    if references:
+        collect_curated()
     outcomes = load_archive()
     create_table_artifact(
         key="collections",
@@ -138,11 +154,23 @@ def report() -> Path:
     return page
 
 
+@flow(name="write-digest")
+def digest() -> Path:
+    """Write the digest of the week."""
+    return write_digest()
+
+
 @flow(name="pipeline")
 def pipeline(*, fixtures: bool = False) -> tuple[list[Outcome], Built | None, Path]:
-    """Collect, load, build, report."""
+    """Collect, load, build, report. When a check fails, the report of what stands says so, and the error is raised after it."""
     outcomes = collect(fixtures=fixtures)
-    return outcomes, build(), report()
+    try:
+        built = build()
+    except CheckError:
+        if database.published_file().exists():
+            report()
+        raise
+    return outcomes, built, report()
 
 
 def run_pipeline(*, fixtures: bool) -> tuple[list[Outcome], Built | None, Path]:

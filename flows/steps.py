@@ -4,7 +4,7 @@ import getpass
 import importlib.resources
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from scrapers.wayback import Skipped, Wanted
     from warehouse.explain import Node, Pages
     from warehouse.reports.scope import Scope
+    from warehouse.retention import Pruned
 
 CURATED = "list_prices"
+# A day's run begins up to some minutes late; a week after it still is a week.
+WEEK_OF_A_LIST = timedelta(days=6, hours=12)
 Progress = Callable[[int, int | None], None]
 
 
@@ -52,10 +55,26 @@ def archive() -> Archive:
     return Archive(database.archive_dir())
 
 
-def live_sources(names: Iterable[str] = ()) -> list[Adapter]:
-    """The sources named, or all that are read from the network. Raises UnknownSourceError."""
-    chosen = [load_source(name) for name in names] or load_all()
+def live_sources(names: Iterable[str] | None = None) -> list[Adapter]:
+    """The sources named, or all that are read from the network; no names are all of them, too. Raises UnknownSourceError."""
+    chosen = [load_source(name) for name in names or ()] or load_all()
     return [one for one in chosen if one.source.kind in {"api", "page"}]
+
+
+def hourly_sources() -> list[str]:
+    """The sources whose prices move by the hour."""
+    return [one.name for one in live_sources() if one.source.cadence == "hourly"]
+
+
+def list_sources() -> list[str]:
+    """The sources worth reading once a day, and those worth it once a week that were not read for so long."""
+    read_before = database.now() - WEEK_OF_A_LIST
+    return [
+        one.name
+        for one in live_sources()
+        if one.source.cadence == "daily"
+        or (one.source.cadence == "weekly" and (archive().newest_at(one.name) or read_before) <= read_before)
+    ]
 
 
 @cache
@@ -262,13 +281,25 @@ def publish_parquet() -> Path | None:
         return parquet.publish(connection)
 
 
+def prune_archive(age: timedelta, *, dry_run: bool) -> "Pruned":
+    """Take live collections older than an age out of the archive. Raises ArchiveError and WarehouseError."""
+    from warehouse import retention
+
+    with database.writer_lock(wait_seconds=60), database.connect_working() as connection:
+        return retention.prune(connection, archive(), database.now() - age, dry_run=dry_run)
+
+
 def report(scope: "Scope | None" = None, folder: Path | None = None) -> Path:
-    """Write the report from the published copy; returns its first page. Raises NothingPublishedError."""
+    """Write the report from the published copy; returns its first page. Where a later build failed, its pages say so.
+
+    Raises NothingPublishedError.
+    """
     from warehouse.reports import site
     from warehouse.reports.scope import WHOLE
 
+    notice = failed_build()
     with database.connect_published() as connection:
-        return site.write(connection, folder or database.site_dir(), scope or WHOLE, archived_pages())
+        return site.write(connection, folder or database.site_dir(), scope or WHOLE, archived_pages(), notice)
 
 
 def archived_pages() -> "Pages":
@@ -294,6 +325,29 @@ def archived_pages() -> "Pages":
         ]
 
     return of
+
+
+def failed_build() -> str:
+    """That the newest build failed a check, and what stands in its place; empty where it did not."""
+    from warehouse import gates, health
+
+    with health.working_or_published() as (connection, _):
+        failure = None if connection is None else gates.newest_failure(connection)
+    return "" if failure is None else failure.line
+
+
+def digest() -> Path:
+    """Write the week in words, of what is published, into a file of its newest day; returns it. Raises WarehouseError."""
+    from warehouse.reports import digest as week
+    from warehouse.reports import letter
+
+    with database.connect_published() as connection:
+        found = week.digest(connection)
+    if found.days is None:
+        raise database.WarehouseError("no day is published yet; collect something and run: gpuledger build")
+    path = database.data_dir() / "digests" / f"{found.days[1]}.md"
+    database.write_whole(path, letter.letter(found))
+    return path
 
 
 def decide(snapshot_id: str, verdict: str, reason: str) -> None:

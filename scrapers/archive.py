@@ -6,13 +6,14 @@ leaves either a whole snapshot or none.
 """
 
 import contextlib
+import fcntl
 import functools
 import gzip
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,25 +98,73 @@ class Archive:
             raise ValueError("observed_at needs a time zone")
         observed_at = observed_at.astimezone(UTC).replace(microsecond=0)
         try:
-            stored = tuple(self._write_body(page) for page in pages)
-            identity = _content_hash(stored) if outcome == "collected" else f"{outcome}: {reason}"
-            manifest = Manifest(
-                snapshot_id(source, observed_at, identity),
-                source,
-                source_kind,
-                observed_at,
-                outcome,
-                reason,
-                stored,
-                scope,
-                streak,
-            )
-            path = self._manifest_path(manifest)
-            if not path.exists():
-                _write_whole(path, json.dumps(_to_json(manifest), indent=1).encode())
+            with self._locked(fcntl.LOCK_SH):
+                stored = tuple(self._write_body(page) for page in pages)
+                identity = _content_hash(stored) if outcome == "collected" else f"{outcome}: {reason}"
+                manifest = Manifest(
+                    snapshot_id(source, observed_at, identity),
+                    source,
+                    source_kind,
+                    observed_at,
+                    outcome,
+                    reason,
+                    stored,
+                    scope,
+                    streak,
+                )
+                path = self._manifest_path(manifest)
+                if not path.exists():
+                    _write_whole(path, json.dumps(_to_json(manifest), indent=1).encode())
         except OSError as error:
             raise ArchiveError(f"cannot write the archive at {self.root}: {error.strerror or error}") from error
         return manifest
+
+    def remove(self, snapshot_ids: Collection[str]) -> int:
+        """Take collections out, and then every body that no collection has any more; returns the bytes of those bodies.
+
+        A kill in between leaves bodies that the next call takes out.
+        """
+        try:
+            with self._locked(fcntl.LOCK_EX):
+                stored = self.stored_ids()
+                for one in snapshot_ids:
+                    stored[one].unlink()
+                kept = {page.sha256 for manifest in self.manifests() for page in manifest.pages}
+                spare = [path for path in self._bodies() if path.stem not in kept]
+                freed = sum(path.stat().st_size for path in spare)
+                for path in spare:
+                    path.unlink()
+        except OSError as error:
+            raise ArchiveError(f"cannot take out of the archive at {self.root}: {error.strerror or error}") from error
+        return freed
+
+    def copy_to(self, other: "Archive") -> int:
+        """Copy what the other archive has not; returns how many collections. Bodies go first, so that none there lacks one."""
+        there = other.stored_ids()
+        new = [path for stored, path in self.stored_ids().items() if stored not in there]
+        try:
+            with self._locked(fcntl.LOCK_SH):
+                for path in new:
+                    for page in self.manifest(path).pages:
+                        body = self._body_path(page.sha256)
+                        target = other.root / body.relative_to(self.root)
+                        if not target.exists():
+                            _write_whole(target, body.read_bytes())
+                    _write_whole(other.root / path.relative_to(self.root), path.read_bytes())
+        except OSError as error:
+            raise ArchiveError(f"cannot copy {self.root} to {other.root}: {error.strerror or error}") from error
+        return len(new)
+
+    def _bodies(self) -> Iterator[Path]:
+        return (self.root / "objects").glob("*/*.gz")
+
+    @contextlib.contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        """Many write at once; nothing is taken out while one does, since a body may be there already that it counts on."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        with (self.root / ".lock").open("a") as file:
+            fcntl.flock(file, how)
+            yield
 
     def manifests(self, source: str | None = None) -> Iterator[Manifest]:
         """All collections, oldest first within a source. A damaged manifest raises ArchiveError."""
@@ -128,6 +177,11 @@ class Archive:
     def stored_ids(self) -> dict[str, Path]:
         """Snapshot id to manifest file, from the file names alone, so that finding what is new opens nothing old."""
         return {path.stem.rpartition("-")[2]: path for path in sorted((self.root / "snapshots").glob("*/*.json"))}
+
+    def newest_at(self, source: str) -> datetime | None:
+        """When a source was last collected, whatever came of it, from the file names alone; fixtures count as well."""
+        stamps = [path.stem.rpartition("-")[0] for path in (self.root / "snapshots" / source).glob("*.json")]
+        return datetime.strptime(max(stamps), STAMP).replace(tzinfo=UTC) if stamps else None
 
     def manifest(self, path: Path) -> Manifest:
         """The manifest kept in one file."""

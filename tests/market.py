@@ -134,7 +134,7 @@ class Market:
                 SELECT schema_name || '.' || table_name, list(column_name ORDER BY column_index)
                 FROM duckdb_columns()
                 JOIN duckdb_tables() USING (schema_name, table_name)
-                WHERE table_name NOT IN ('builds', 'schema_version') AND NOT duckdb_tables.internal
+                WHERE table_name NOT IN ('builds', 'gate_results', 'schema_version') AND NOT duckdb_tables.internal
                 GROUP BY ALL
                 """
             ).fetchall()

@@ -20,12 +20,15 @@ VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"
 
 # Of the warehouse, the modules between the archive and the raw tables. What comes after them knows tables only.
 MEETS_SCRAPERS = {
+    "warehouse.backup",
     "warehouse.health",
     "warehouse.load",
     "warehouse.preview",
     "warehouse.rates",
     "warehouse.reference",
     "warehouse.replay",
+    "warehouse.retention",
+    "warehouse.status",
     "warehouse.verdicts",
 }
 MOST_LINES_OF_A_PROVIDER = 150

@@ -12,9 +12,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import cast
 
-from warehouse import database, macro, names, parts, rates, reference
+from warehouse import database, gates, macro, names, parts, rates, reference
 from warehouse.comments import comment
 from warehouse.database import Connection
+from warehouse.gates import CheckError, Result
 from warehouse.model import Model, all_checks, all_models, of_references_only, upstream_of
 
 Progress = Callable[[int, int], None]
@@ -22,10 +23,6 @@ Progress = Callable[[int, int], None]
 
 # A day's offers are held in memory while it is built; more of them than this at once gain little time.
 OFFER_DAYS_AT_ONCE = 1_000_000
-
-
-class CheckError(RuntimeError):
-    """A check found rows; nothing was changed and the last good published copy stands."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,8 @@ class Built:
     days_built: int
     is_full: bool
     unknown_names: tuple[str, ...]
+    results: tuple[Result, ...] = ()
+    """What the checks found that keeps nothing from being published."""
 
 
 UNKNOWN_NAMES = """
@@ -73,10 +72,21 @@ _BUILD_COMMENTS = {
 def build(connection: Connection, *, full: bool = False, progress: Progress | None = None) -> Built | None:
     """Bring the models up to what is loaded; None when nothing is new.
 
-    Raises CheckError, with nothing changed, when a check of this build finds rows.
+    Raises CheckError, with nothing changed but the record of it, when a check of this build that is an error finds rows.
     """
     rates.load_history(connection)
     connection.execute(_BUILDS)
+    gates.make_table(connection)
+    build_id = uuid.uuid4().hex[:12]
+    try:
+        return _build(connection, build_id, full=full, progress=progress)
+    except CheckError as failed:
+        with database.transaction(connection):
+            gates.record(connection, build_id, failed.results, is_published=False)
+        raise
+
+
+def _build(connection: Connection, build_id: str, *, full: bool, progress: Progress | None) -> Built | None:
     models_hash, reference_hash, load_number = _models_hash(), reference.reference_hash(), _newest_load(connection)
     last = connection.execute(
         "SELECT models_hash, reference_hash, load_number, first_day, last_day FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
@@ -106,7 +116,6 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
         rows_changed += _run_models(connection, from_day, last_day, full=full, progress=progress)
         _fill_days_to_build(connection, from_day, last_day)
         [(days_built,)] = connection.execute("SELECT count(*) FROM days_to_build").fetchall()
-        build_id = uuid.uuid4().hex[:12]
         connection.execute(
             "INSERT INTO builds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -117,13 +126,14 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
         comment(connection, "TABLE", "builds", _BUILD_COMMENTS[""], {k: v for k, v in _BUILD_COMMENTS.items() if k})
         if full:
             macro.create(connection)
-        _check(connection)
+        results = gates.run(connection, all_checks() | _grain_checks())
+        gates.record(connection, build_id, results, is_published=True)
         unknown = connection.execute(UNKNOWN_NAMES).fetchall()
         for model in all_models():
             if model.partition == "transient":
                 connection.execute(f"DROP TABLE {model.name}")
         connection.execute("DROP TABLE days_to_build")
-    return Built(build_id, first_day, last_day, days_built, full, tuple(row[0] for row in unknown))
+    return Built(build_id, first_day, last_day, days_built, full, tuple(row[0] for row in unknown), tuple(results))
 
 
 def run_views(connection: Connection, models: list[Model]) -> None:
@@ -227,12 +237,6 @@ def _make_way(connection: Connection, name: str, kind: str) -> None:
         ).fetchall()
         if other != kind and found != [(0,)]:
             connection.execute(f"DROP {other} {name}")
-
-
-def _check(connection: Connection) -> None:
-    for name, sql in (all_checks() | _grain_checks()).items():
-        if found := connection.execute(sql).fetchmany(1):
-            raise CheckError(f"check {name} found rows, so nothing was changed; the first: {found[0]}")
 
 
 def _grain_checks() -> dict[str, str]:

@@ -280,6 +280,19 @@ def publish() -> Path:
     return target
 
 
+def write_whole(path: Path, text: str) -> None:
+    """A small file beside the warehouse: all of it or the old one, also across a kill. Raises WarehouseError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise WarehouseError(f"cannot write {path}: {error.strerror}") from None
+
+
 def _set_up(connection: Connection) -> None:
     """UTC, and nothing on stdout but data."""
     connection.execute("SET TimeZone = 'UTC'")

@@ -13,7 +13,7 @@ import duckdb
 
 from scrapers.archive import Archive, ArchiveError
 from scrapers.source import load_all
-from warehouse import database
+from warehouse import database, gates
 from warehouse.ask import Answer
 from warehouse.build import UNKNOWN_NAMES
 from warehouse.database import Connection, WarehouseError
@@ -168,8 +168,12 @@ def _builds(connection: Connection) -> Iterator[Finding]:
         return
     yield Finding("build", is_well=True, how_it_is=f"{last[0]} of {last[1]:%Y-%m-%d %H:%M} UTC, up to {last[2]}")
     connection.execute("CREATE TEMP TABLE days_to_build AS SELECT DISTINCT observed_day AS day FROM raw.snapshots")
+    if failure := gates.newest_failure(connection):
+        mend = "mend what it found or withhold it (gpuledger quarantine), then gpuledger build"
+        yield Finding("gate", is_well=False, how_it_is=failure.line, mend=mend)
     for name, sql in all_checks().items():
-        found = connection.execute(sql).fetchmany(1)
+        severity = gates.severity_of(name, sql)
+        found = connection.execute(sql).fetchmany(1) if severity == "error" else []
         if found:
             yield Finding(f"check {name}", is_well=False, how_it_is=f"finds {found[0]}", mend="gpuledger build --full")
 

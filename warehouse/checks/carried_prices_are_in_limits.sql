@@ -1,4 +1,5 @@
 -- No price stands longer than its kind allows, unless the next sighting showed it unchanged.
+-- severity: error
 SELECT day, provider, accelerator, pricing_model, age_days
 FROM provider_prices_daily
 SEMI JOIN days_to_build USING (day)

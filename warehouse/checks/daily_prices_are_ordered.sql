@@ -1,4 +1,5 @@
 -- Quartiles stand in order, and a row has a value or says why not.
+-- severity: error
 SELECT day, accelerator, pricing_model, commitment_days, segment, status
 FROM prices_daily
 SEMI JOIN days_to_build USING (day)

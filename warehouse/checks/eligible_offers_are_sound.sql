@@ -1,4 +1,5 @@
 -- What enters the aggregates is a known part at a price that it can have.
+-- severity: error
 SELECT snapshot_id, ordinal, provider, sku, accelerator, usd_per_accelerator_hour
 FROM offers
 SEMI JOIN days_to_build USING (day)

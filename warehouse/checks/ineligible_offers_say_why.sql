@@ -1,4 +1,5 @@
 -- Whoever is kept out is told why; what counts says so before anything else.
+-- severity: error
 SELECT snapshot_id, ordinal, provider, sku, why_not
 FROM offers
 SEMI JOIN days_to_build USING (day)

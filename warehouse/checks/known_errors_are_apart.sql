@@ -1,4 +1,5 @@
 -- Two rows about one offer on one day would double it.
+-- severity: error
 SELECT a.in_source, a.sku_pattern, b.sku_pattern AS other_pattern, a.first_day, b.first_day AS other_first_day
 FROM reference.known_errors AS a
 JOIN reference.known_errors AS b USING (in_source)

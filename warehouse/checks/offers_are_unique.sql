@@ -1,4 +1,5 @@
 -- Every offer of a collection stands once, in what is stored and in what is shown.
+-- severity: error
 SELECT 'raw.offers' AS relation, snapshot_id, ordinal, count(*) AS rows
 FROM raw.offers
 SEMI JOIN days_to_build ON observed_day = day

@@ -1,4 +1,5 @@
 -- A collection has as many offers as it was read to have.
+-- severity: error
 SELECT s.snapshot_id, s.offers AS said, count(o.ordinal) AS stored
 FROM raw.snapshots AS s
 SEMI JOIN days_to_build ON observed_day = day

@@ -1,4 +1,5 @@
 -- Low, mid and high stand in that order, and nothing is known exactly. Hours that are an upper bound have no width above.
+-- severity: error
 SELECT 'training_hours' AS relation, run AS key, accelerator, precision AS detail
 FROM training_hours
 WHERE NOT (

@@ -1,4 +1,5 @@
 -- Every reference row that a training cost rests on names known parts and runs, and its numbers can be true.
+-- severity: error
 WITH parts AS (
     SELECT 'training_runs' AS reference, run AS key, accelerator FROM reference.training_runs WHERE accelerator IS NOT NULL
     UNION ALL SELECT 'stand_ins', run || ' ' || rank, accelerator FROM reference.stand_ins

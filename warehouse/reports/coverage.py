@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from warehouse.database import Connection
+from warehouse.gates import Result
 from warehouse.reports import wording
 from warehouse.reports.figure import Cell, Figure, Table, figure_of, kinds_of, newest, number
 from warehouse.reports.links import Links
@@ -169,6 +170,79 @@ def _most(row: Row) -> str:
     if not row["days_matched"]:
         return "none the same"
     return f"at most {_percent(row['largest_difference_percent'])} in {row['days_matched']:,} days"
+
+
+def drift(connection: Connection) -> list[Row]:
+    """Each source's last good collection against the one before it."""
+    return fetch(connection, "FROM source_drift ORDER BY source", needs=["source_drift"])
+
+
+def checks_figure(results: Sequence[Result]) -> Figure:
+    """What the checks found in this build."""
+    columns = ("severity", "check_name", "says", "rows_found", "example")
+    return Figure(
+        name="checks",
+        title="What the checks say of this build",
+        basis="errors keep a build from being published and are not here; warn is a warning, info worth knowing",
+        columns=columns,
+        rows=[tuple(getattr(one, column) for column in columns) for one in results],
+        table=Table(
+            ("Severity", "What should hold", "Rows", "The first"),
+            [
+                (
+                    Cell(one.severity, mark="bad" if one.severity == "warn" else "good"),
+                    Cell(one.says, note=one.check_name),
+                    number(f"{one.rows_found:,}"),
+                    Cell(one.example),
+                )
+                for one in results
+            ],
+        ),
+        counted=f"{len(results)} checks",
+        empty="Nothing: every check passed.",
+    )
+
+
+def drift_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:
+    """How each source differs from its run before."""
+    columns, numbers = figure_of(
+        rows,
+        (
+            "source", "provider", "observed_at", "observed_before_at", "offers", "offers_before", "offers_new", "offers_gone",
+            "prices_compared", "prices_changed", "prices_leapt", "median_change_percent", "names_unknown", "names_unknown_new",
+        ),
+    )  # fmt: skip
+    return Figure(
+        name="drift",
+        title="Each source against its run before",
+        basis="the last two good collections; what was not collected twice within a fortnight has no row",
+        columns=columns,
+        rows=numbers,
+        table=Table(
+            ("Source", "Seen", "Offers", "New", "Gone", "Prices that moved", "Median move", "Unknown names"),
+            [
+                (
+                    Cell(row["source"], href=links.provider(row["provider"]), note=names.provider(row["provider"])),
+                    Cell(
+                        wording.on_day(row["observed_at"]), note=f"before {wording.on_day(row['observed_before_at'])}"
+                    ),
+                    number(f"{row['offers']:,}", note=f"before {row['offers_before']:,}"),
+                    number(f"{row['offers_new']:,}"),
+                    number(f"{row['offers_gone']:,}"),
+                    number(f"{row['prices_changed']:,} of {row['prices_compared']:,}"),
+                    number(
+                        ""
+                        if row["median_change_percent"] is None
+                        else wording.percent(row["median_change_percent"] / 100, 1)
+                    ),
+                    number(f"{row['names_unknown']:,}"),
+                )
+                for row in rows
+            ],
+        ),
+        counted=f"{len(rows)} sources",
+        empty="None: no source was collected twice within a fortnight.",
+    )
 
 
 def sources_figure(rows: Sequence[Row], names: Names, links: Links) -> Figure:

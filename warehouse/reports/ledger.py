@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from warehouse import gates
 from warehouse.database import Connection
 from warehouse.explain import Pages
+from warehouse.gates import Result
 from warehouse.reports import (
     cheapest,
     claim_costs,
@@ -71,6 +73,9 @@ class Ledger:
     unknown_spellings: Rows
     overlaps: Rows
     explained: Explained
+    gate_words: list[Result]
+    """What this build was published with."""
+    drift: Rows
 
     @property
     def accelerators(self) -> list[str]:
@@ -149,4 +154,6 @@ def read(connection: Connection, scope: Scope = WHOLE, pages: Pages | None = Non
             [(key, runs.FRONTIER_BASIS, row["day"]) for key, row in newest_prices.items()],
             pages,
         ),
+        gate_words=gates.words(connection, ("warn", "info")),
+        drift=coverage.drift(connection),
     )

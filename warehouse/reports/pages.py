@@ -425,6 +425,8 @@ def _coverage(ledger: Ledger, links: Links) -> Page:
     names = ledger.names
     figures = (
         coverage.sources_figure(ledger.sources, names, links),
+        coverage.checks_figure(ledger.gate_words),
+        coverage.drift_figure(ledger.drift, names, links),
         coverage.failures_figure(ledger.failures),
         coverage.overlaps_figure(ledger.overlaps, names, links),
         coverage.left_out_figure(ledger.left_out, names),

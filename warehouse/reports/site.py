@@ -26,8 +26,11 @@ from warehouse.reports.pages import all_pages
 from warehouse.reports.scope import WHOLE, Scope
 
 
-def write(connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pages | None = None) -> Path:
-    """The site of the published copy, in ``folder``; returns its front page. ``pages`` are what the archive has of a snapshot.
+def write(
+    connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pages | None = None, notice: str = ""
+) -> Path:
+    """The site of the published copy, in ``folder``; returns its front page. ``pages`` are what the archive has of a snapshot, and
+    ``notice`` stands at the top of every page.
 
     Raises WarehouseError when the folder can't be written; the site that was there stands then.
     """
@@ -35,7 +38,7 @@ def write(connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pag
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _taking_the_place_of(folder) as fresh:
-            _write_pages(ledger.read(connection, scope, pages), fresh)
+            _write_pages(ledger.read(connection, scope, pages), fresh, notice)
     except OSError as error:
         raise WarehouseError(
             f"cannot write the report to {folder}: {error.strerror or error}; the last one stands"
@@ -43,7 +46,7 @@ def write(connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pag
     return folder / "index.html"
 
 
-def _write_pages(read: ledger.Ledger, folder: Path) -> None:
+def _write_pages(read: ledger.Ledger, folder: Path, notice: str) -> None:
     for name in ("csv", "assets", "accelerators", "providers", "runs", "explain"):
         (folder / name).mkdir()
     style = _text("style.css")
@@ -57,6 +60,8 @@ def _write_pages(read: ledger.Ledger, folder: Path) -> None:
         html = templates.get_template(page.template).render(
             page=page,
             build=read.build,
+            notice=notice,
+            warnings=[one for one in read.gate_words if one.severity == "warn"],
             is_alone=page.path == "index.html",
             has_methodology=has_methodology,
             figures={figure.name: figure for figure in page.figures},
