@@ -24,8 +24,13 @@ PAGES = (
     "runs/index.html",
     "runs/gpt-3-175b.html",
     "runs/llama-65b.html",
+    "claims.html",
     "coverage.html",
+    "explain.html",
+    "explain/constants.html",
+    "explain/h100-sxm-80gb-on-demand-median-2026-10-06.html",
 )
+PRINTED = ("index.html", "accelerators/h100-sxm-80gb.html", "runs/gpt-3-175b.html", "claims.html", "coverage.html")
 WIDE = """
 [...document.querySelectorAll('body *')].filter(one => one.getBoundingClientRect().right > innerWidth + 1
     && !one.closest('.scroll') && !one.closest('.text pre, .text table') && getComputedStyle(one).position !== 'absolute')
@@ -99,12 +104,13 @@ def test_a_page_shows_well(browser: Browser, report: Path, name: str, width: int
         assert browser.evaluate(FAINT) == []
 
 
-@pytest.mark.parametrize("name", PAGES[:3])
+@pytest.mark.parametrize("name", PRINTED)
 def test_a_page_prints(browser: Browser, report: Path, name: str, tmp_path: Path) -> None:
     browser.open(report / name, width=1280)
     browser.call("Emulation.setEmulatedMedia", media="print")
     browser.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)
     assert browser.evaluate("document.documentElement.scrollWidth") <= 718
+    assert browser.evaluate(WIDE) == []
     assert browser.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert browser.evaluate(EMPTY) == []
     browser.call("Emulation.setEmulatedMedia", media="")
@@ -144,13 +150,39 @@ def test_the_site_is_small(report: Path) -> None:
     assert sum(path.stat().st_size for path in report.rglob("*") if path.is_file()) < 5_000_000
 
 
-def test_the_front_page_stands_alone(browser: Browser, report: Path, tmp_path: Path) -> None:
+def test_a_mailed_front_page_shows_its_tables(browser: Browser, report: Path, tmp_path: Path) -> None:
+    """Without the script beside it there are no charts, and no empty boxes in their place."""
     alone = tmp_path / "mailed.html"
     alone.write_bytes((report / "index.html").read_bytes())
+    browser.call("Page.navigate", url=alone.as_uri())
+    shown = "[...document.querySelectorAll('{}')].filter(one => one.checkVisibility()).length"
+    assert _soon(browser, "document.readyState === 'complete' && document.documentElement.className === 'alone'")
+    assert browser.evaluate(shown.format(".chart")) == 0
+    assert browser.evaluate(shown.format("figure table")) == browser.evaluate(
+        "document.querySelectorAll('figure table').length"
+    )
     browser.said.clear()
-    browser.open(alone, width=1280)
-    assert browser.said == []
-    assert browser.evaluate(EMPTY) == []
+
+
+def _soon(browser: Browser, condition: str) -> bool:
+    deadline = time.monotonic() + 20
+    while not browser.evaluate(condition):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_a_cost_opens_down_to_the_page(browser: Browser, report: Path) -> None:
+    """From a run's page by two clicks to providers, offers, pages and hashes."""
+    browser.open(report / "runs/llama-65b.html", width=390)
+    browser.evaluate("document.querySelector('#explained summary').click()")
+    assert browser.evaluate("document.querySelector('#explained .tree').checkVisibility()")
+    browser.evaluate("document.querySelector('#explained .tree a[href*=\"median-\"]').click()")
+    assert _soon(browser, "location.pathname.includes('/explain/') && document.readyState === 'complete'")
+    text = browser.evaluate("document.querySelector('main').textContent")
+    assert "offer " in text
+    assert "SHA-256" in text
 
 
 def test_writing_needs_no_display() -> None:

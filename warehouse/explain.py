@@ -341,11 +341,17 @@ def _provider(connection: Connection, row: Row, offers: Sequence[Row], pages: Pa
     left = len(offers) - most
     return Node(
         f"{row['provider']} ({row['segment']})", middle, "USD per accelerator and hour",
-        f"median over its home regions, of whole nodes where it sells those; {row['offers']} offers from {text(row['usd_per_accelerator_hour_min'])}"
-        f" to {text(row['usd_per_accelerator_hour_max'])}, source {row['source']}"
+        f"median over its home regions, of whole nodes where it sells those; {_spread(row)}, source {row['source']}"
         + (f"; the {most} nearest to the median are shown" if left > 0 else ""),
         parts=tuple(_offer(connection, one, pages) for one in nearest[:most]),
     )  # fmt: skip
+
+
+def _spread(row: Row) -> str:
+    """The lowest price is that of what can be had."""
+    count, low, high = row["offers"], row["usd_per_accelerator_hour_min"], text(row["usd_per_accelerator_hour_max"])
+    offers = f"{count:,} offer{'' if count == 1 else 's'}"
+    return f"{offers} up to {high}, all known to be taken" if low is None else f"{offers} from {text(low)} to {high}"
 
 
 def _offer(connection: Connection, row: Row, pages: Pages | None) -> Node:

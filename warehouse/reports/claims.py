@@ -51,12 +51,12 @@ def published(connection: Connection) -> list[Row]:
 
 
 def verdicts(rows: list[Row]) -> str:
-    """How many claims fared how, in words."""
+    """How many claims fared how, such as: holds 5, not met 1."""
     counts: dict[str, int] = {}
     for row in rows:
         words, _ = _VERDICTS.get(row["verdict"], (row["verdict"], ""))
         counts[words] = counts.get(words, 0) + 1
-    return ", ".join(f"{count} {words}" for words, count in counts.items())
+    return ", ".join(f"{words} {count}" for words, count in counts.items())
 
 
 def claims_figure(rows: list[Row], names: wording.Names, links: Links) -> Figure:
