@@ -11,6 +11,7 @@ from tests.market import Market, offer
 from warehouse import database
 from warehouse.reports import site
 
+pytestmark = pytest.mark.slow
 HEADINGS = ("h1", "h2", "h3", "h4")
 
 

@@ -96,15 +96,20 @@ def explained(
         told = prices[key]
         return Node(told.what, told.value, told.unit, told.how, url=f"explain/{price_stem(key)}.html")
 
-    costs_of = (
-        "CREATE OR REPLACE TEMP TABLE explained_costs AS SELECT c.* FROM training_costs AS c SEMI JOIN questions AS q"
+    # Days and bases are named, since the view works out whatever is not ruled out before.
+    connection.execute(
+        """
+        CREATE OR REPLACE TEMP TABLE explained_costs AS
+        SELECT *
+        FROM training_costs
+        WHERE list_contains($days, day) AND list_contains($bases, basis) AND list_contains($runs, run)
+        """,
+        {
+            "days": sorted({one.day for one in questions}),
+            "bases": sorted({one.basis for one in questions}),
+            "runs": sorted({one.run for one in questions}),
+        },
     )
-    connection.execute("CREATE OR REPLACE TEMP TABLE questions (run VARCHAR, basis VARCHAR, day DATE)")
-    if questions:
-        values = ", ".join(["(?, ?, ?)"] * len(questions))
-        told = [value for one in questions for value in (one.run, one.basis, one.day)]
-        connection.execute(f"INSERT INTO questions VALUES {values}", told)
-    connection.execute(f"{costs_of} ON c.run = q.run AND c.basis = q.basis AND c.day = q.day")
     asked: list[tuple[date, Question | PriceKey]] = [(one.day, one) for one in questions] + [
         (one[2], one) for one in priced
     ]

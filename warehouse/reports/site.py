@@ -99,6 +99,8 @@ def _templates() -> jinja2.Environment:
 
 def visible(text: str) -> str:
     """Text from outside without control characters, and without those that turn the direction of the text around them."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c in "\n\u00a0" else "�" for c in text)
 
 
