@@ -3,7 +3,6 @@
 Only this file imports httpx. One ``Client`` collects one source; ``Politeness`` is what the clients of a run share.
 """
 
-import os
 import random
 import re
 import socket
@@ -21,7 +20,7 @@ from typing import Literal, Self
 import httpx
 import stamina
 
-from scrapers import answer
+from scrapers import answer, keys
 from scrapers.clock import MOST_APART, host_time
 from scrapers.connection import PrivateAddressError, Watch, why_not
 from scrapers.failures import FetchError, FetchErrorKind, MissingKeyError, blocked, refused
@@ -180,9 +179,15 @@ class Client:
         self._redactor.leave_loggers()
 
     def key(self, env_name: str) -> str:
-        """The key in an environment variable. Raises MissingKeyError when it is not set or can't be a key."""
-        key = os.environ.get(env_name, "").strip()
+        """The key of that name, from the environment or the file of keys.
+
+        Raises MissingKeyError when there is none, when it can't be a key, and when the file can't be used.
+        """
         with self._told():
+            try:
+                key = keys.find(env_name)
+            except keys.KeysFileError as error:
+                raise MissingKeyError(str(error)) from None
             if not key:
                 raise MissingKeyError(f"needs a key; set {env_name} to collect this source")
             if not (key.isascii() and key.isprintable()):

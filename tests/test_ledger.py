@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from flows import steps
 from tests.market import Market, offer
 from warehouse import database, verdicts
 
@@ -290,6 +291,30 @@ def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
     assert market.sql("SELECT why_not FROM offers WHERE source_kind = 'fixture'") == [
         ("a fixture that a live snapshot has replaced",)
     ]
+
+
+def test_fixtures_that_left_long_ago_make_no_later_build_dearer(market: Market) -> None:
+    market.source("listed")
+    market.says("listed", "2026-01-01T12:00", [offer("recorded")], kind="fixture")
+    market.says("listed", "2026-03-01T12:00", [offer("a"), offer("b")])
+    market.update()
+    first = market.says("listed", "2026-03-02T12:00", [offer("a"), offer("b", "2.10")])
+    market.load()
+    built = market.build()
+    assert built is not None
+    assert (built.is_full, built.days_built) == (False, 2)
+    # Yet they come back when all live ones are rejected, and leave again.
+    older = market.sql(
+        "SELECT snapshot_id FROM staging.snapshots WHERE source_kind = 'live' AND snapshot_id <> ?", first.snapshot_id
+    )
+    for verdict, skus in (("withheld", {"recorded"}), ("accepted", {"a", "b"})):
+        for snapshot_id in (first.snapshot_id, older[0][0]):
+            steps.decide(snapshot_id, verdict, "a test")
+        market.build()
+        assert {row[0] for row in market.sql("SELECT sku FROM offers WHERE index_eligible")} == skus
+        before = market.tables()
+        market.build(full=True)
+        assert market.tables() == before
 
 
 def test_currency_converts_at_the_latest_rate_on_or_before_the_day(market: Market) -> None:

@@ -40,8 +40,9 @@ def ask(connection: Connection, sql: str, parameters: object = None) -> Answer:
 
 
 def read_only(connection: Connection) -> None:
-    """Nothing but reading this file from here on: no other file, no network, no settings."""
+    """Nothing but reading this file from here on: no other file, no network, no settings, nothing of this process."""
     connection.execute("SET enable_external_access = false")
+    connection.execute("SET python_enable_replacements = false")  # no variable of this program is a table
     connection.execute("SET lock_configuration = true")
 
 

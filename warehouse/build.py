@@ -89,7 +89,7 @@ def build(connection: Connection, *, full: bool = False, progress: Progress | No
 def _build(connection: Connection, build_id: str, *, full: bool, progress: Progress | None) -> Built | None:
     models_hash, reference_hash, load_number = _models_hash(), reference.reference_hash(), _newest_load(connection)
     last = connection.execute(
-        "SELECT models_hash, reference_hash, load_number, first_day, last_day FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
+        "SELECT models_hash, reference_hash, load_number, first_day, last_day FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
     ).fetchone()
     full = full or last is None or tuple(last[:2]) != (models_hash, reference_hash)
     if not full and last is not None and last[2] == load_number:
@@ -301,6 +301,14 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
             WHERE load_number > $load_number
                 OR snapshot_id IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
         ),
+        -- Sources whose fixtures left before.
+        long_live AS (
+            SELECT source
+            FROM staging.snapshots
+            WHERE source_kind = 'live' AND is_good
+                AND snapshot_id NOT IN (SELECT snapshot_id FROM raw.snapshots WHERE load_number > $load_number)
+                AND snapshot_id NOT IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
+        ),
         reach AS (
             SELECT observed_day AS day FROM changed
             UNION ALL
@@ -315,7 +323,7 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
             SELECT min(s.observed_day)
             FROM changed AS c
             JOIN raw.snapshots AS s ON s.source = c.source AND s.source_kind = 'fixture'
-            WHERE c.source_kind = 'live'
+            WHERE c.source_kind = 'live' AND c.source NOT IN (FROM long_live)
             UNION ALL
             SELECT min(day) FROM raw.exchange_rates WHERE load_number > $load_number
             UNION ALL

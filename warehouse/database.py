@@ -22,6 +22,9 @@ Connection = duckdb.DuckDBPyConnection
 # The oldest storage that DuckDB 1.4, 1.5 and 2.0 all read.
 STORAGE_VERSION = "v1.4.0"
 LOCK_WAIT_SECONDS = 2.0
+_OF_THE_MACHINE = (
+    duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException, duckdb.SerializationException, duckdb.InternalException,
+)  # fmt: skip
 
 
 class WarehouseError(RuntimeError):
@@ -121,7 +124,7 @@ def connect_working(*, read_only: bool = False) -> Connection:
             connection = duckdb.connect(str(path), read_only=read_only)
             break
         except duckdb.IOException as error:
-            if "lock" not in str(error):
+            if "Could not set lock" not in str(error):
                 raise WarehouseError(_unreadable(path, error)) from None
             if time.monotonic() >= deadline:
                 raise WarehouseError(f"{path} is open in another program; close it there and run this again") from None
@@ -250,7 +253,9 @@ def registered(connection: Connection, tables: Mapping[str, pa.Table]) -> Iterat
         yield
     finally:
         for name in tables:
-            connection.unregister(name)
+            # After a failed statement the engine refuses this too, and would hide why.
+            with contextlib.suppress(duckdb.Error):
+                connection.unregister(name)
 
 
 def next_load_number(connection: Connection) -> int:
@@ -320,7 +325,12 @@ def _create(path: Path) -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    """Bring the schema forward, one numbered file at a time; never back."""
+    """Bring the schema forward, one numbered file at a time; never back. Raises WarehouseError for a file of something else."""
+    tables = {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if tables and "schema_version" not in tables:
+        raise WarehouseError(
+            f"{working_file()} is a DuckDB file of something else (it has {', '.join(sorted(tables)[:3])}); move it away and run this again"
+        )
     connection.execute(
         "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, applied_at TIMESTAMPTZ NOT NULL, migration VARCHAR NOT NULL)"
     )
@@ -352,5 +362,17 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:200]
 
 
+def failure(error: Exception) -> str | None:
+    """Why the engine could not go on and what to do, where the disk, the memory or a damaged file is why; None for a defect of ours."""
+    if not isinstance(error, _OF_THE_MACHINE):
+        return None
+    return (
+        f"the warehouse could not be read or written ({_one_line(error)}); nothing was changed, and what is published stands:"
+        " see what is wrong with: gpuledger doctor, then run this again"
+    )
+
+
 def _unreadable(path: Path, error: Exception) -> str:
+    if not os.access(path, os.R_OK | os.W_OK):
+        return f"{path} may not be opened by you; run this as its owner, or set GPULEDGER_DATA to a folder of yours"
     return f"{path} does not open as a DuckDB file ({_one_line(error)}); restore it from a back-up, or move it away and run again"

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 
+from scrapers import keys
 from scrapers.archive import Archive, ArchiveError
 from scrapers.source import load_all
 from warehouse import database, gates
@@ -72,8 +73,11 @@ def sources(connection: Connection | None) -> Answer:
 
 
 def _why_never(key_env: str | None) -> str:
-    if key_env and not os.environ.get(key_env):
-        return f"needs a key in {key_env}"
+    try:
+        if key_env and not keys.find(key_env):
+            return f"needs a key in {key_env}"
+    except keys.KeysFileError as error:
+        return str(error)
     return "never collected"
 
 
@@ -159,7 +163,7 @@ def _archive() -> Finding:
 def _builds(connection: Connection) -> Iterator[Finding]:
     try:
         last = connection.execute(
-            "SELECT build_id, built_at, last_day FROM builds ORDER BY built_at DESC LIMIT 1"
+            "SELECT build_id, built_at, last_day FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
         ).fetchone()
     except duckdb.CatalogException:
         last = None
@@ -181,7 +185,9 @@ def _builds(connection: Connection) -> Iterator[Finding]:
 def _published() -> Finding:
     try:
         with database.connect_published() as connection:
-            [(build_id,)] = connection.execute("SELECT build_id FROM builds ORDER BY built_at DESC LIMIT 1").fetchall()
+            [(build_id,)] = connection.execute(
+                "SELECT build_id FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
+            ).fetchall()
     except WarehouseError as error:
         return Finding("published copy", is_well=False, how_it_is=str(error), mend="gpuledger build")
     return Finding("published copy", is_well=True, how_it_is=f"build {build_id} at {database.published_file()}")

@@ -95,7 +95,7 @@ def _is_monthly(model: Model) -> bool:
 
 def _newest_build(connection: Connection) -> str:
     [(build_id,)] = connection.execute(
-        "SELECT build_id FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
+        "SELECT build_id FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
     ).fetchall()
     return str(build_id)
 
@@ -110,7 +110,7 @@ def _manifest() -> _Manifest:
 def _first_changed_day(connection: Connection, last: _Manifest) -> date | None:
     """The first day that the builds after the last one written here have made; None for all days."""
     builds = connection.execute(
-        "SELECT build_id, is_full, last_day - days_built + 1 FROM builds ORDER BY built_at, load_number"
+        "SELECT build_id, is_full, last_day - days_built + 1 FROM builds ORDER BY load_number, built_at"
     ).fetchall()
     place = (
         [build_id for build_id, _, _ in builds].index(last.build) if last.build in {row[0] for row in builds} else None

@@ -65,7 +65,7 @@ def verify(progress: Progress | None = None) -> Verified:
 
 def _last_build(connection: Connection) -> tuple[str, str, str]:
     found = connection.execute(
-        "SELECT build_id, models_hash, reference_hash FROM published.main.builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
+        "SELECT build_id, models_hash, reference_hash FROM published.main.builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
     ).fetchone()
     if found is None:
         raise WarehouseError("the published copy holds no build; make one with: gpuledger build")

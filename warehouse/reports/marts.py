@@ -59,7 +59,7 @@ def newest_build(connection: Connection) -> Build | None:
     """The newest build; None when nothing was built."""
     rows = fetch(
         connection,
-        "SELECT build_id, built_at, code_version, first_day, last_day FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1",
+        "SELECT build_id, built_at, code_version, first_day, last_day FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1",
         needs=["builds"],
     )
     return Build(**rows[0]) if rows else None
