@@ -64,7 +64,11 @@ def _listen(told_to_end: list[int]) -> signal.Handlers | None:
 def _end() -> None:
     """Exit without waiting for threads that wait for hosts: the archive writes by rename, so they leave nothing half done."""
     with contextlib.suppress(OSError, ValueError):
-        say("gpuledger: ended by SIGTERM; nothing is half done, the next run completes it", logging.WARNING, exit_status=ENDED)
+        say(
+            "gpuledger: ended by SIGTERM; nothing is half done, the next run completes it",
+            logging.WARNING,
+            exit_status=ENDED,
+        )
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(ENDED)

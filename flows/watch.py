@@ -123,7 +123,7 @@ def _whole(failure: "Failure | None", words: "Sequence[Result]", limit: timedelt
     try:
         with database.connect_published() as connection:
             found = connection.execute(
-                "SELECT build_id, built_at, last_day FROM builds ORDER BY built_at DESC, load_number DESC LIMIT 1"
+                "SELECT build_id, built_at, last_day FROM builds ORDER BY load_number DESC, built_at DESC LIMIT 1"
             ).fetchone()
             [(newest,)] = connection.execute(
                 "SELECT max(observed_at) FROM staging.snapshots WHERE is_good AND source_kind = 'live'"
