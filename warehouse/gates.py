@@ -20,7 +20,7 @@ _SEVERITY = re.compile(r"^-- severity: (\w+)$", re.MULTILINE)
 MOST_OF_AN_EXAMPLE = 300
 
 _TABLE = """
-CREATE TABLE IF NOT EXISTS gate_results (
+CREATE TABLE gate_results (
     checked_at TIMESTAMPTZ NOT NULL, build_id VARCHAR NOT NULL, is_published BOOLEAN NOT NULL, check_name VARCHAR NOT NULL,
     severity VARCHAR NOT NULL, says VARCHAR NOT NULL, rows_found BIGINT NOT NULL, example VARCHAR NOT NULL, builds_before BIGINT NOT NULL
 )
@@ -130,6 +130,11 @@ def _says(sql: str) -> str:
 
 def make_table(connection: Connection) -> None:
     """Where there is none yet."""
+    there = connection.execute(
+        "SELECT 1 FROM duckdb_tables() WHERE table_name = 'gate_results' AND database_name = current_database()"
+    ).fetchone()
+    if there:
+        return
     connection.execute(_TABLE)
     comment(connection, "TABLE", "gate_results", _COMMENTS[""], {k: v for k, v in _COMMENTS.items() if k})
 
