@@ -18,7 +18,7 @@ from warehouse.reports.marts import Row, present
 from warehouse.reports.runs import AS_RUN_BASES, FRONTIER_BASIS
 
 # On a page so many offers of one provider; gpuledger explain --all has all.
-MOST_OFFERS = 2
+MOST_OFFERS = 1
 CONSTANTS = "explain/constants.html"
 _NAME = re.compile(r"[a-z][a-z0-9_]+")
 _NEEDS = {"training_costs", "training_hours", "basis_prices_daily", "provider_prices_daily", "prices_daily"}

@@ -178,7 +178,8 @@ def _accelerator(key: str, ledger: Ledger, links: Links) -> Page:
         ledger.offers_by_accelerator.get(key, []), names, links, name=f"accelerator-{stem}-offers", by_provider=False
     )
     figures = [price_figures.of_accelerator(stem, segments, names)]
-    if key in ledger.index and key in ledger.index_levels:
+    # One day alone has moved against nothing.
+    if key in ledger.index_levels and any(row["to_day"] > row["from_day"] for row in ledger.index.get(key, [])):
         figures.append(
             index_figures.of_accelerator(
                 stem, key, ledger.index[key], ledger.index_levels[key], ledger.index_quarters.get(key, []), names

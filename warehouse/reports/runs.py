@@ -13,7 +13,7 @@ AS_RUN_BASES = ("hyperscaler_median", "neocloud_median", "reserved_3y_median")
 FRONTIER_BASIS = "on_demand_median"
 MOST_PARTS = 10
 # Points that all lines of a kind may take together; the overview's are not among them.
-_MOST_ROWS = 1000
+_MOST_ROWS = 800
 _FAVOURED = f"run IN {REFERENCE_RUNS}"
 
 
