@@ -350,19 +350,25 @@ def sold(row: Mapping[str, str], specs: Collection[str], *, by_the_hour: bool = 
 def check_discounts(found: Iterable[Offer | Rejected]) -> list[Offer | Rejected]:
     """The same, once each. Raises PageError where columns cannot be what they say.
 
-    That is when spot, or a longer commitment, is dearer, and when everything is at a discount.
+    That is when a longer commitment is dearer, when most spot prices are, and when everything is at a discount. A spot price now and
+    then above the one on demand is real.
     """
     results = list(dict.fromkeys(found))
     offers = [item for item in results if isinstance(item, Offer) and item.pricing_model != "floor"]
     if offers and not any(offer.pricing_model == "on_demand" for offer in offers):
         raise PageError("no price on demand among discounts: the columns are not what they say")
     dearest: dict[tuple[str, str, str | None], Decimal] = {}
+    dearer: list[Offer] = []
     for offer in sorted(offers, key=lambda offer: (offer.pricing_model != "on_demand", offer.commitment_days)):
         key = (offer.sku, offer.region, offer.tier)
         if offer.price > dearest.get(key, offer.price):
-            raise PageError(f"{offer.price} for {offer.sku} is no discount: the columns are not what they say")
+            dearer.append(offer)
         if offer.pricing_model != "spot":
             dearest[key] = offer.price
+    spot = [offer for offer in offers if offer.pricing_model == "spot"]
+    spot_dearer = [offer for offer in dearer if offer.pricing_model == "spot"]
+    if len(spot_dearer) < len(dearer) or (len(spot_dearer) > 1 and len(spot_dearer) > len(spot) / 2):
+        raise PageError(f"{dearer[0].price} for {dearer[0].sku} is no discount: the columns are not what they say")
     return results
 
 
@@ -403,7 +409,7 @@ def embedded_at(text: str, place: int) -> Any:
     try:
         return json.JSONDecoder(parse_float=Decimal).raw_decode(text, place)[0]
     except (ValueError, RecursionError) as error:
-        raise PageError(f"embedded JSON does not read: {error}") from None
+        raise PageError(f"no JSON can be read at its place: {error}") from None
 
 
 def embedded(text: str) -> Any:

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from flows import steps
 from scrapers import providers
+from scrapers.offer import Offer
 from scrapers.shapes import (
     asked,
+    check_discounts,
     clean,
     decimal_of,
     fraction,
@@ -817,6 +819,21 @@ def test_spot_above_on_demand_is_kept_and_told(ledger: dict[str, Rows]) -> None:
     assert rows == {
         "on_demand": (Decimal("0.90"), None), "spot": (Decimal("0.95"), "counts; spot at 1.056 times the price on demand"),
     }  # fmt: skip
+
+
+def test_a_spot_price_above_on_demand_is_read_and_changed_columns_are_not() -> None:
+    def both(*prices: tuple[str, str]) -> list[Any]:
+        return [
+            Offer(sku=f"g{place}", accelerator_name="H100", price=Decimal(price), currency="USD", pricing_model=way)  # type: ignore[arg-type]
+            for place, pair in enumerate(prices)
+            for way, price in zip(("on_demand", "spot"), pair, strict=True)
+        ]
+
+    real = both(("0.90", "0.95"), ("2.00", "1.10"), ("3.00", "1.60"))
+    assert check_discounts(real) == real
+    assert check_discounts(real[:2]) == real[:2]
+    with pytest.raises(PageError, match="is no discount"):
+        check_discounts(both(("0.90", "0.95"), ("1.10", "2.00"), ("1.60", "3.00")))
 
 
 def test_spot_that_repeats_every_price_on_demand_is_not_told(ledger: dict[str, Rows]) -> None:

@@ -41,18 +41,18 @@ class TooSlowError(BaseException):
 
 @contextmanager
 def within(seconds: int) -> Iterator[None]:
-    """Fails what runs inside when it takes longer."""
+    """Fails what runs inside when it takes more processor time: how busy the machine is with other things does not matter."""
 
     def stop(_: int, __: FrameType | None) -> None:
         raise TooSlowError(f"more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 # --- damage to any page --------------------------------------------------------------------------------------------------
@@ -370,7 +370,7 @@ def test_a_damaged_page_gives_its_own_prices_or_one_clear_error(adapter: Adapter
 def enlarged(page: Page, way: str) -> bytes:
     """The page with fifty megabytes more."""
     body = page.body.strip()
-    is_json = body[:1] in {b"{", b"["}
+    is_json = body[:1] in {b"{", b"["} and not page.name.endswith(".toml")
     match way:
         case "blanks":
             return body[:-1] + b" " * LARGE_BYTES + body[-1:]
@@ -403,6 +403,6 @@ LARGE_SOURCES = SOURCES if SHARE >= 1 else SOURCES[:: round(1 / SHARE)]
 @pytest.mark.parametrize("adapter", LARGE_SOURCES, ids=lambda one: one.name)
 def test_fifty_megabytes_end_in_bounded_time(adapter: Adapter, way: str) -> None:
     fixture = recorded(adapter)[-1]
-    first, *others = fixture.pages
+    first, *others = sorted(fixture.pages, key=lambda page: page.name.endswith(".toml"))
     pages = [Page(first.url, enlarged(first, way), first.name), *others]
     assert fault(adapter, pages, fixture.truth, SECONDS_OF_A_LARGE_PAGE) == ""

@@ -36,8 +36,6 @@ def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
 
 def _product(product: dict[str, Any]) -> Iterable[Offer]:
     on_demand, spot = (_dollars(product[field]) for field in ("price", "spotPrice"))
-    if on_demand and spot and spot > on_demand:
-        raise PageError(f"a spot price above the other: {spot} and {on_demand}")
     for region in product["regions"] or ["global"]:
         for amount, is_spot in ((on_demand, False), (spot, True)):
             if amount:

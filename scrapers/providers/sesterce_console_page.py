@@ -50,8 +50,6 @@ def _instance(record: dict[str, Any]) -> Iterable[Offer]:
     on_demand, spot = asked(record["hourlyPrice"]), asked(record["hourlySpotPrice"])
     if not truth(record["spotOfferAvailable"]):
         spot = None
-    if on_demand and spot and spot > on_demand:
-        raise PageError(f"a spot price above the other: {spot} and {on_demand}")
     for region in items(record["availability"], "availability"):
         for amount, is_spot in ((on_demand, False), (spot, True)):
             if amount:
