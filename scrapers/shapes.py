@@ -306,7 +306,7 @@ NO_WAY = {
 
 def several_places(text: str) -> list[str]:
     """The places that one cell names: "Iowa (us-central1), Oregon; East US" three, "Oslo, NO" one."""
-    apart = r"[,;|/](?!\s*[A-Z]{2}\s*(?:[,;|/]|$))(?![^()]*\))|\s(?:and|&)\s"
+    apart = r"[,;|/](?!\s*[A-Z]{2}\s*(?:[,;|/]|(?:and|&)\s|$))(?![^()]*\))|\s(?:and|&)\s"
     pieces = (piece.strip() for piece in re.split(apart, clean(text)))
     return [piece for piece in pieces if piece]
 

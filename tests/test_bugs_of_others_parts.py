@@ -39,16 +39,22 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
         market.source("all_parts", "lambda")
         market.source("rewords", "made-up")
         market.source("clouds", "aws")
+        market.source("chips", "gcp")
         offers = [offer(name, price, accelerator_name=name) for name, price in NAMES.items()]
         types = [
             offer(sku, price, accelerator_name=sku, accelerator_count=None)
             for sku, price in (("g6.xlarge", "0.80"), ("g6.12xlarge", "4.60"),
                 ("inf2.xlarge", "0.76"), ("trn1.32xlarge", "21.50"), ("g6e.xlarge", "1.86"))
         ]  # fmt: skip
+        chips = [
+            offer("v6e-8", "2.70", accelerator_name="v6e-8", accelerator_count=None, price_scope="accelerator"),
+            offer("v3-8", "8.00", accelerator_name="v3-8", accelerator_count=None),
+        ]
         for day in range(3):
             when = str(date(2026, 3, 1) + timedelta(days=day))
             market.says("all_parts", when, offers)
             market.says("clouds", when, types)
+            market.says("chips", when, chips)
             market.says("rewords", when, [offer("ada", "0.80", accelerator_name=REWORDED[day])])
         market.update()
     return folder / "data"
@@ -101,6 +107,19 @@ def test_a_view_of_gpus_leaves_other_accelerators_out(ledger: Path, monkeypatch:
     assert rows == [
         ("g6e.xlarge", "l40s-48gb", 1, "NVIDIA", True),
         ("inf2.xlarge", "inferentia2", 1, "AWS", False), ("trn1.32xlarge", "trainium", 16, "AWS", False),
+    ]  # fmt: skip
+
+
+def test_a_chip_is_neither_a_core_nor_a_device(ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A price per chip of a slice of eight; and one of a device of eight cores, which is four chips."""
+    monkeypatch.setenv("GPULEDGER_DATA", str(ledger))
+    with database.connect_published() as connection:
+        rows = connection.execute(
+            "SELECT sku, accelerator, accelerator_count, usd_per_hour, usd_per_accelerator_hour FROM offers_current"
+            " WHERE source = 'chips' ORDER BY 1"
+        ).fetchall()
+    assert rows == [
+        ("v3-8", "tpu-v3", 4, Decimal("8.00"), Decimal("2.00")), ("v6e-8", "tpu-v6e", 8, Decimal("21.60"), Decimal("2.70")),
     ]  # fmt: skip
 
 

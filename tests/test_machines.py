@@ -38,4 +38,5 @@ def test_the_parts_themselves_never_count() -> None:
     )
     parts = [row for row in rows if row["price_scope"] == "component"]
     assert len(parts) == 3
+    assert {row["price_scope"] for row in rows} == {"component", "offer"}
     assert {row["why_not"] for row in parts} == {"accelerator only, the host is billed on top"}

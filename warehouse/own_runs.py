@@ -50,6 +50,8 @@ def _no_truth(value: object) -> object:
 
 
 Positive = Annotated[float, BeforeValidator(_no_truth), Field(gt=0, allow_inf_nan=False)]
+# A run of more than ten years is a slip of the unit.
+Duration = Annotated[float, BeforeValidator(_no_truth), Field(gt=0, le=90_000, allow_inf_nan=False)]
 Count = Annotated[int, BeforeValidator(_no_truth), Field(gt=0)]
 
 
@@ -72,7 +74,7 @@ class OwnRun(BaseModel):
     """Key of the part it was run on."""
     accelerator_count: Count | None = None
     accelerator_hours: Positive | None = None
-    wall_clock_hours: Positive | None = None
+    wall_clock_hours: Duration | None = None
     """How long it took, or may take."""
     precision: Precision = "bf16"
     mfu: Annotated[float, BeforeValidator(_no_truth), Field(gt=0, le=1)] | None = None

@@ -31,6 +31,10 @@ SELECT 'training_runs', run, 'accelerators x wall-clock is more than accelerator
 FROM reference.training_runs
 WHERE accelerator_count * wall_clock_hours > 1.05 * accelerator_hours
 UNION ALL
+SELECT 'accelerators', accelerator, 'a peak that is not in TFLOP/s'
+FROM reference.accelerators
+WHERE dense_16bit_tflops NOT BETWEEN 1 AND 20000
+UNION ALL
 SELECT 'mfu', accelerator || ' ' || precision, 'not 0 < low <= mid <= high < 1, or evidence unknown'
 FROM reference.mfu
 WHERE NOT (0 < mfu_low AND mfu_low <= mfu_mid AND mfu_mid <= mfu_high AND mfu_high < 1)
