@@ -9,6 +9,7 @@ from flows import steps
 from scrapers.failures import FetchError
 from scrapers.source import Adapter, Page
 from tests.market import Market, offer
+from warehouse import database
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +58,23 @@ def test_the_pipeline_lands_what_came_and_says_what_did_not(market: Market, monk
             artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=["collections", "build", "report"]))
         )
     assert {artifact.key for artifact in found} == {"collections", "build", "report"}
+
+
+@pytest.mark.usefixtures("prefect_harness")
+def test_many_sources_at_once_three_times_over_lose_nothing(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prefect's own store locks when many tasks report at once: no run fails by it and no row is lost."""
+    from flows import pipeline
+
+    names = [market.source(f"source_{place:02}", f"provider-{place:02}") for place in range(12)]
+    monkeypatch.setattr(Adapter, "fetch", answers)
+    monkeypatch.setattr(steps, "collect_curated", list)
+    monkeypatch.setattr(steps, "collect_rates", lambda: None)
+    for _ in range(3):
+        outcomes = pipeline.collect(fixtures=False)
+        assert sorted((one.source, one.status, one.offers) for one in outcomes) == [(name, "ok", 2) for name in names]
+    with database.connect_working(read_only=True) as connection:
+        kept = connection.execute("SELECT count(*), count(DISTINCT snapshot_id) FROM raw.offers").fetchall()
+    assert kept == [(72, 36)]
 
 
 def test_a_server_that_does_not_start_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ The kinds are those of `docs/rules.md`; some have their property beside their ca
 
 import itertools
 import json
+import time
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -21,7 +22,7 @@ from scrapers.offer import Offer
 from scrapers.shapes import several_places
 from scrapers.source import Page, Parsed, load
 from scrapers.truncation import PAGE_SIZES, maybe_truncated
-from tests.market import Market, offer
+from tests.market import Market, at, offer
 from warehouse import database, preview
 from warehouse import load as loader
 from warehouse.accelerators import UNSTATED, catalogue, read_rows
@@ -331,5 +332,56 @@ def test_a_price_comes_back_from_the_warehouse_as_it_went_in(made_up: Market, ex
                 "SELECT sku, price FROM raw.offers JOIN raw.offer_texts USING (offer_text_id) ORDER BY ordinal"
             ).fetchall()
         assert kept == [(one.sku, one.price) for one in offers]
+
+    holds()
+
+
+# --- N and P: schedules ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Australia/Lord_Howe"])
+def test_a_daily_run_is_one_for_each_utc_day_when_the_clocks_change(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On 9 March 2025 New York had no half past two."""
+    schedule = pytest.importorskip("flows.schedule")
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        [daily] = [one for one in schedule.DEFAULTS if one.name == "lists"]
+        moment, days = at("2025-03-07T23:59:59"), []
+        while moment < at("2025-03-11"):
+            moment = daily.next_after(moment)
+            days.append(moment.astimezone(UTC).date().isoformat())
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert days[:3] == ["2025-03-08", "2025-03-09", "2025-03-10"]
+
+
+@so_many(30, 500)
+def test_what_was_missed_is_due_once_and_its_times_are_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: int
+) -> None:
+    schedule = pytest.importorskip("flows.schedule")
+    monkeypatch.setenv("GPULEDGER_DATA", str(tmp_path))
+
+    @steady(examples)
+    @given(st.sampled_from(schedule.DEFAULTS), st.integers(1, 60 * 24 * 60), st.integers(0, 60 * 24 * 40))
+    def holds(one: Any, ran_minutes_ago: int, later_minutes: int) -> None:
+        now = SEEN_AT + timedelta(minutes=later_minutes)
+        ran = schedule.Turn(
+            scheduled_at=now - timedelta(minutes=ran_minutes_ago),
+            started_at=now - timedelta(minutes=ran_minutes_ago),
+            status="ok",
+        )
+        schedule._write(one.name, schedule.Turns(turns=[ran]))
+        assert schedule.is_missed(one, now) == (ran.started_at < one.last_before(now))
+        assert one.next_after(now) - one.last_before(now) == one.every
+        assert one.last_before(now) <= now < one.next_after(now)
+        # Once it has run late, no time before that is due any more.
+        schedule._write(
+            one.name, schedule.Turns(turns=[ran, ran.model_copy(update={"scheduled_at": now, "started_at": now})])
+        )
+        assert not schedule.is_missed(one, now)
+        assert schedule.is_covered(one.name, one.last_before(now) - one.every)
 
     holds()
