@@ -207,10 +207,7 @@ def _selected(rule: Rule) -> Iterator[str]:
     yield rule.test
     if rule.name in CASES:
         yield from ("-k", CASES[rule.name])
-    elif file == "tests/test_rules.py" and test not in {
-        "test_an_old_price_is_none_of_today",
-        "test_records_without_a_price_are_told",
-    }:
+    elif file == "tests/test_rules.py" and test not in ALONE:
         yield from ("-k", f"[{rule.name}]")
 
 
