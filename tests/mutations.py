@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from tests.conftest import ROOT
-from tests.rules import Rule, rules
+from tests.rules import Rule, Source, rules
 
 COPIED = ("flows", "scrapers", "warehouse", "tests", "docs", "pyproject.toml")
 SECONDS = 300
@@ -86,7 +86,7 @@ CHANGES: dict[str, tuple[str, str]] = {
 # The cases that hold a rule, where its test has others too.
 CASES = {
     "lambda-cents": "lambda_api", "upcloud-cents": "upcloud", "ovh-hundred-millionths": "ovh", "google-nanos": "gcp_skus",
-    "novita-hundred-thousandths": "novita-", "hyperbolic-cents": "hyperbolic", "azure-windows": "azure", "azure-dev-test": "azure",
+    "novita-hundred-thousandths": "novita-", "hyperbolic-cents": "hyperbolic", "azure-windows": "azure", 
     "azure-spot": ("{\"pricing_model\": \"spot\"} if \"Spot\" in names else ", ""),
     "verda-total": "verda",
 }  # fmt: skip
@@ -127,14 +127,14 @@ def _silent_model(rule: Rule, text: str) -> str:
 
 def _silent_python(rule: Rule, text: str) -> str:
     """A file of Python that does not raise the rule's text, or says nothing in its place."""
-    tree = ast.parse(text)
+    tree, source = ast.parse(text), Source(text)
     above = {id(inner): node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
     found = [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.JoinedStr | ast.Constant)
         and not isinstance(above.get(id(node)), ast.JoinedStr | ast.FormattedValue | ast.Expr)
-        and rule.says in (ast.get_source_segment(text, node) or "")
+        and rule.says in source.segment(node)
     ]
     if len(found) != 1:
         raise MutationError(f"{rule.name}: {rule.says!r} is there {len(found)} times")
@@ -143,19 +143,13 @@ def _silent_python(rule: Rule, text: str) -> str:
         node = above[id(node)]
     if isinstance(node, ast.Raise):
         # Without a cause nothing is raised; with one the clear line is missing.
-        start = _offset(text, node.lineno, node.col_offset)
+        start = source.start(node)
         if node.cause is None:
             return text[:start] + text[start:].replace("raise ", "", 1)
         return text[:start] + re.sub("raise [A-Za-z]+", "raise NotImplementedError", text[start:], count=1)
-    literal = ast.get_source_segment(text, found[0]) or ""
-    start = _offset(text, found[0].lineno, found[0].col_offset)
+    literal, start = source.segment(found[0]), source.start(found[0])
     nothing = "None" if rule.file == "warehouse/names.py" else '""'
     return f"{text[:start]}({nothing} and {literal}){text[start + len(literal) :]}"
-
-
-def _offset(text: str, line: int, column_bytes: int) -> int:
-    lines = text.splitlines(keepends=True)
-    return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column_bytes].decode())
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from scrapers.offer import Offer
 from scrapers.source import MAX_HTML_BYTES, Page, PageError, load
 from tests.conftest import ROOT
 from tests.market import Market, offer
-from tests.rules import DOCUMENT, rules
+from tests.rules import DOCUMENT, Source, rules
 from warehouse import database
 from warehouse.names import resolve, resolve_text
 
@@ -33,6 +33,11 @@ RULES = rules()
 @cache
 def tree(file: str) -> ast.Module:
     return ast.parse((ROOT / file).read_text(encoding="utf-8"))
+
+
+@cache
+def places_of(file: str) -> frozenset[str]:
+    return frozenplaces_of(file)
 
 
 def places(node: ast.AST, before: str = "") -> Iterator[str]:
@@ -51,9 +56,9 @@ def test_a_rule_is_where_the_document_says(name: str) -> None:
     text = (ROOT / rule.file).read_text(encoding="utf-8")
     assert rule.says in text
     if rule.place:
-        assert rule.place in set(places(tree(rule.file)))
+        assert rule.place in places_of(rule.file)
     file, _, function = rule.test.partition("::")
-    assert function in set(places(tree(file)))
+    assert function in places_of(file)
 
 
 def test_each_rule_at_work_has_its_case() -> None:
@@ -95,7 +100,7 @@ def reasons_of_model(name: str) -> Iterator[str]:
 
 def reasons_of_file(file: str) -> Iterator[str]:
     """Texts of several words that a file of Python says, as they stand there. Of a file of readers, what it raises or reports."""
-    source = (ROOT / file).read_text(encoding="utf-8")
+    source = Source((ROOT / file).read_text(encoding="utf-8"))
     said: list[ast.AST] = [tree(file)]
     if file.startswith("scrapers/") and "truncation" not in file:
         said = [node for node in ast.walk(tree(file)) if isinstance(node, ast.Raise) or _reports(node)]
@@ -105,9 +110,10 @@ def reasons_of_file(file: str) -> Iterator[str]:
     }
     documented = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
-        is_text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-        if is_text and id(node) not in inside | documented:
-            text = ast.get_source_segment(source, node) or ""
+        if not isinstance(node, ast.JoinedStr | ast.Constant) or id(node) in inside or id(node) in documented:
+            continue
+        if isinstance(node, ast.JoinedStr) or isinstance(node.value, str):
+            text = source.segment(node)
             if re.search("[a-z]{2,} +([A-Z]+ )?[a-z]{2,}", re.sub(r"\{[^}]*\}", " ", text)):
                 yield text
 
@@ -139,7 +145,7 @@ def test_each_kind_of_case_has_its_tests() -> None:
         named = re.findall(r"`(tests/\w+\.py)::(\w+)`", cell)
         assert len(named) == cell.count("`") / 2 > 0, kind
         for file, function in named:
-            assert function in set(places(tree(file))), (kind, file, function)
+            assert function in places_of(file), (kind, file, function)
 
 
 # --- offers ---------------------------------------------------------------------------------------------------------------
