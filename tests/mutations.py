@@ -86,9 +86,8 @@ CHANGES: dict[str, tuple[str, str]] = {
 # The cases that hold a rule, where its test has others too.
 CASES = {
     "lambda-cents": "lambda_api", "upcloud-cents": "upcloud", "ovh-hundred-millionths": "ovh", "google-nanos": "gcp_skus",
-    "novita-hundred-thousandths": "novita-", "hyperbolic-cents": "hyperbolic", "azure-windows": "azure", 
-    "azure-spot": ("{\"pricing_model\": \"spot\"} if \"Spot\" in names else ", ""),
-    "verda-total": "verda",
+    "novita-hundred-thousandths": "novita-", "hyperbolic-cents": "hyperbolic", "azure-windows": "azure", "azure-spot": "azure",
+    "azure-term": "azure", "runpod-each": "runpod-", "runpod-spot": "runpod-", "vultr-fractions": "vultr", "verda-total": "verda",
 }  # fmt: skip
 
 # Tests of the rules' own file that are for one rule.

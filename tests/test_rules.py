@@ -37,7 +37,7 @@ def tree(file: str) -> ast.Module:
 
 @cache
 def places_of(file: str) -> frozenset[str]:
-    return frozenplaces_of(file)
+    return frozenset(places(tree(file)))
 
 
 def places(node: ast.AST, before: str = "") -> Iterator[str]:
