@@ -60,9 +60,7 @@ def sources(connection: Connection | None) -> Answer:
     segments = {} if connection is None else _segments(connection)
     rows: list[tuple[Any, ...]] = []
     for one in load_all():
-        status, last_good_at, offers, reason = fared.get(
-            one.name, ("never", None, None, _why_never(one.source.key_env))
-        )
+        status, last_good_at, offers, reason = fared.get(one.name, ("never", None, None, why_never(one.source.key_env)))
         rows.append(
             (
                 one.name, one.source.provider, segments.get(one.source.provider), one.source.kind, not one.source.unproven, status,
@@ -72,7 +70,8 @@ def sources(connection: Connection | None) -> Answer:
     return Answer(SOURCE_COLUMNS, rows)
 
 
-def _why_never(key_env: str | None) -> str:
+def why_never(key_env: str | None) -> str:
+    """Why a source was never collected: no key, or nobody asked."""
     try:
         if key_env and not keys.find(key_env):
             return f"needs a key in {key_env}"

@@ -1,6 +1,5 @@
 """Whether the ledger keeps its promise: how old each source's data is against its cadence, what this month lacks, what waits for a decision."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +9,7 @@ from pathlib import Path
 import duckdb
 
 from scrapers.source import Adapter, load_all
-from warehouse import database
+from warehouse import database, health
 from warehouse.ask import Answer
 from warehouse.database import Connection
 from warehouse.model import all_models
@@ -63,8 +62,7 @@ def _of(
     cadence = one.source.cadence
     promised = round((within or PROMISED[cadence]) / timedelta(hours=1))
     if run is None:
-        key = one.source.key_env
-        reason = f"needs a key in {key}" if key and not os.environ.get(key) else "never collected"
+        reason = health.why_never(one.source.key_env)
         return Fared(one.name, cadence, "never", None, None, None, promised, False, 0, 0, reason)  # noqa: FBT003
     run_at, status, reason_told, good_at, first_at, good_slots = run
     age = None if good_at is None else (now - good_at) / timedelta(hours=1)
