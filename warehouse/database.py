@@ -315,13 +315,20 @@ def _plan_each_use_apart(connection: Connection) -> None:
 
 
 def _create(path: Path) -> None:
+    """A new file, whole or not at all: half a head would be taken for a damaged warehouse ever after."""
+    fresh = path.with_name(f".new-{path.name}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.unlink(missing_ok=True)
         with duckdb.connect() as connection:
-            connection.execute(f"ATTACH '{_quoted(path)}' AS fresh (STORAGE_VERSION '{STORAGE_VERSION}')")
+            connection.execute(f"ATTACH '{_quoted(fresh)}' AS fresh (STORAGE_VERSION '{STORAGE_VERSION}')")
             connection.execute("DETACH fresh")
+        fresh.replace(path)
     except (OSError, duckdb.Error) as error:
         raise WarehouseError(f"cannot make a warehouse at {path}: {_one_line(error)}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
 
 
 def _migrate(connection: Connection) -> None:
@@ -364,7 +371,8 @@ def _one_line(error: Exception) -> str:
 
 def failure(error: Exception) -> str | None:
     """Why the engine could not go on and what to do, where the disk, the memory or a damaged file is why; None for a defect of ours."""
-    if not isinstance(error, _OF_THE_MACHINE):
+    is_unwritten = isinstance(error, duckdb.TransactionException) and "Failed to commit" in str(error)
+    if not isinstance(error, _OF_THE_MACHINE) and not is_unwritten:
         return None
     return (
         f"the warehouse could not be read or written ({_one_line(error)}); nothing was changed, and what is published stands:"
