@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flows import schedule
 from flows.app import when
 from scrapers.archive import Manifest
 from scrapers.offer import Offer
@@ -342,7 +343,7 @@ def test_a_price_comes_back_from_the_warehouse_as_it_went_in(made_up: Market, ex
 @pytest.mark.parametrize("zone", ["America/New_York", "UTC", "Australia/Lord_Howe"])
 def test_a_daily_run_is_one_for_each_utc_day_when_the_clocks_change(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """On 9 March 2025 New York had no half past two."""
-    schedule = pytest.importorskip("flows.schedule")
+
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     try:
@@ -361,7 +362,7 @@ def test_a_daily_run_is_one_for_each_utc_day_when_the_clocks_change(zone: str, m
 def test_what_was_missed_is_due_once_and_its_times_are_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, examples: int
 ) -> None:
-    schedule = pytest.importorskip("flows.schedule")
+
     monkeypatch.setenv("GPULEDGER_DATA", str(tmp_path))
 
     @steady(examples)
