@@ -1,5 +1,6 @@
 """What a source is, what its pages are, and how sources are found: by being there."""
 
+import ast
 import csv
 import difflib
 import hashlib
@@ -7,11 +8,12 @@ import importlib
 import inspect
 import json
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
@@ -217,13 +219,31 @@ class Adapter:
 
     @cached_property
     def parser_version(self) -> str:
-        """Changes whenever the code that reads this source's pages does."""
-        from scrapers import offer, shapes
+        """Changes whenever the code that reads this source's pages does, its own or what it imports of this package."""
+        return hashlib.sha256("".join(_code_behind(self.module)).encode()).hexdigest()[:12]
 
-        digest = hashlib.sha256()
-        for module in (offer, shapes, self.module):
-            digest.update(inspect.getsource(module).encode())
-        return digest.hexdigest()[:12]
+
+def _code_behind(module: ModuleType) -> list[str]:
+    """The text of a module and of every module of this package that it reads with."""
+    codes, queue = {}, [module.__name__, __name__, "scrapers.truncation"]
+    while queue:
+        name = queue.pop()
+        if name not in codes:
+            codes[name] = inspect.getsource(sys.modules.get(name) or importlib.import_module(name))
+            queue += _imported(codes[name])
+    return [codes[name] for name in sorted(codes)]
+
+
+@cache
+def _imported(code: str) -> tuple[str, ...]:
+    """Modules of this package that a text imports as it is read; those within functions and for types alone are not."""
+    found = []
+    for statement in ast.parse(code).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "scrapers":
+            found += [f"scrapers.{one.name}" for one in statement.names]
+        elif isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("scrapers."):
+            found.append(str(statement.module))
+    return tuple(found)
 
 
 def one_line(error: Exception) -> str:

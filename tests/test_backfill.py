@@ -16,6 +16,7 @@ import pytest
 from flows import cli, steps
 from tests.market import Market, offer
 from tests.test_datasets import Repository, catalogue, row
+from warehouse import database
 
 Run = Callable[..., int]
 
@@ -103,6 +104,51 @@ def test_a_dataset_counts_before_curated_rows_and_after_pages(market: Market) ->
     market.says("lambda_page", "2026-03-03", [offer("a", "3.00")], "archived_page")
     market.update()
     assert days(market, "lambda") == [("03-01", 1.0), ("03-02", 2.0), ("03-03", 3.0)]
+
+
+@pytest.mark.parametrize("kind", ["dataset", "curated"])
+def test_what_is_taken_in_again_supersedes_and_never_doubles(market: Market, kind: str) -> None:
+    """The same moment of a dataset, cut otherwise or corrected: the last word counts, the first stays on record."""
+    market.source("catalogue", "skypilot_catalog", kind=kind, is_aggregator=True)
+    first = [offer("a", "2.00", provider="lambda"), offer("b", "3.00", provider="lambda")]
+    market.says("catalogue", "2026-03-01", first, kind, scope="lambda")
+    market.says("catalogue", "2026-03-02", first, kind, scope="lambda")
+    market.update()
+    market.says("catalogue", "2026-03-01", [offer("a", "2.50", provider="lambda")], kind, scope="lambda")
+    market.update()
+    corrected = [("a", 1, Decimal("2.5"), None)]
+    rows = "SELECT sku, extract(day FROM day), price, why_not FROM offers WHERE day = '2026-03-01' ORDER BY why_not NULLS FIRST, sku"
+    assert market.sql(rows) == [
+        *corrected, *[(sku, 1, Decimal(price), "told otherwise by its source since") for sku, price in (("a", 2), ("b", 3))],
+    ]  # fmt: skip
+    assert market.sql("SELECT offers FROM provider_prices_daily WHERE day = '2026-03-01'") == [(1,)]
+    assert [
+        float(price)
+        for (price,) in market.sql("SELECT price FROM offer_price_history WHERE sku = 'a' ORDER BY valid_from")
+    ] == [2.5, 2.0]
+    tables = market.tables()
+    market.build(full=True)
+    assert market.tables() == tables
+    database.working_file().unlink()  # the archive alone tells it in the same order
+    market.update()
+    assert market.sql(rows)[:1] == corrected
+
+
+def test_an_old_reading_that_is_replayed_stays_superseded(market: Market) -> None:
+    market.source("catalogue", "skypilot_catalog", kind="dataset", is_aggregator=True)
+    for price in ("2.00", "2.50"):
+        market.says("catalogue", "2026-03-01", [offer("a", price, provider="lambda")], "dataset", scope="lambda")
+        market.update()
+    with database.connect_working() as connection:
+        [(old,)] = connection.execute("SELECT snapshot_id FROM raw.offers WHERE price = 2").fetchall()
+        for table in ("snapshots", "offers"):
+            newer = ", load_number + 10 AS load_number" if table == "snapshots" else ""
+            connection.execute(
+                f"INSERT INTO raw.{table} BY NAME SELECT * REPLACE ('again' AS parser_version{newer}) FROM raw.{table} WHERE snapshot_id = ?",
+                [old],
+            )
+    market.build(full=True)
+    assert market.sql("SELECT price FROM offers WHERE index_eligible") == [(Decimal("2.5"),)]
 
 
 # --- The command
@@ -228,8 +274,6 @@ def test_killed_half_way_the_next_run_completes_it(tmp_path: Path, monkeypatch: 
 
     def rows(folder: Path) -> list[tuple[object, ...]]:
         monkeypatch.setenv("GPULEDGER_DATA", str(folder))
-        from warehouse import database
-
         with database.connect_working(read_only=True) as connection:
             return connection.execute("SELECT * FROM raw.offers ORDER BY ALL").fetchall()
 

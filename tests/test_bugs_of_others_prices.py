@@ -182,6 +182,15 @@ PAGES: dict[str, tuple[str, list[Page]]] = {
     ),
     "six prices for one size": ("azure", azure_page(*a100_rows())),
     "the same from last to first": ("azure", azure_page(*reversed(a100_rows()))),
+    "prices that was, is and will be": (
+        "azure",
+        azure_page(
+            azure_size("Standard_NC40ads_H100_v5", 5.99, effectiveStartDate="2999-01-01T00:00:00Z"),
+            azure_size("Standard_NC40ads_H100_v5", 6.98, effectiveStartDate="2024-01-01T00:00:00Z"),
+            azure_size("Standard_NC40ads_H100_v5", 7.50, effectiveStartDate="2023-01-01T00:00:00Z"),
+            azure_size("Standard_NC40ads_H100_v5", 1.00, effectiveStartDate="2024-02-01T00:00:00Z", isPrimaryMeterRegion=False),
+        ),
+    ),
     "a price of zero beside a real one": (
         "azure", azure_page(azure_size("Standard_NC40ads_H100_v5", 0.0), azure_size("Standard_NC80adis_H100_v5", 13.96))
     ),
@@ -939,6 +948,13 @@ def test_of_two_records_the_more_recent_counts_and_none_that_is_not_yet_valid(le
     assert (
         sum("the same offer stands in this snapshot" in str(row["why_not"]) for row in ledger["registered twice"]) == 2
     )
+
+
+def test_a_price_that_will_be_hides_none_that_is(ledger: dict[str, Rows]) -> None:
+    rows = ledger["prices that was, is and will be"]
+    others = [row["price"] for row in rows if "the same offer stands in this snapshot" in str(row["why_not"])]
+    assert sorted(others) == [Decimal("5.99"), Decimal("7.5")]
+    assert {row["price"] for row in rows} == {Decimal("5.99"), Decimal("6.98"), Decimal("7.5")}
 
 
 def test_two_prices_for_one_key_give_one_answer_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

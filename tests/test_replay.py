@@ -1,6 +1,7 @@
 """Reading the archive again with other parsers: the difference first, then beside the old reading, never in its place."""
 
 import importlib
+import inspect
 import linecache
 import sys
 from decimal import Decimal
@@ -12,6 +13,8 @@ from typer.testing import CliRunner
 
 from flows import steps
 from flows.cli import app
+from scrapers import shapes, tables
+from scrapers.source import load as load_source
 from tests.market import Market, offer
 from warehouse import database, load
 from warehouse.replay import Replayed, replay
@@ -188,3 +191,16 @@ def test_the_command_tells_first_and_replaces_when_told(market: Market) -> None:
     assert "2 new readings recorded" in done.stderr
     assert market.sql("SELECT count(*) FROM offers WHERE sku = 'test'") == [(0,)]
     assert command.invoke(app, ["replay", "--since", "2030-01-01"]).exit_code == 1
+
+
+def test_a_version_covers_all_that_a_parser_reads_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the modules that it shares with others too, and of those only."""
+    text_of = inspect.getsource
+    names = ("price_table", "vultr", "azure")
+    before = [load_source(name).parser_version for name in names]
+    for shared, changed in ((tables, [True, False, False]), (shapes, [True, True, True])):
+        monkeypatch.setattr(
+            inspect, "getsource", lambda module, of=shared: text_of(module) + "# mended" * (module is of)
+        )
+        after = [load_source(name).parser_version for name in names]
+        assert [one != other for one, other in zip(before, after, strict=True)] == changed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
@@ -87,8 +88,10 @@ def load_new(
     ``progress`` is told how many are done of how many. Raises ArchiveError when the archive can't be read.
     """
     known = {row[0] for row in connection.execute("SELECT DISTINCT snapshot_id FROM raw.snapshots").fetchall()}
-    new = [archive.manifest(path) for stored, path in archive.stored_ids().items() if stored not in known]
-    new.sort(key=lambda manifest: (manifest.observed_at, manifest.snapshot_id))
+    paths = [path for stored, path in archive.stored_ids().items() if stored not in known]
+    # Of two words of a dataset on one moment the one archived last is the last to load, and holds.
+    new = [archive.manifest(path) for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns)]
+    new.sort(key=lambda manifest: manifest.observed_at)
     if new:
         rates.load_history(connection)  # verdicts know one currency taken for another by the rates
     loaded: list[Loaded] = []
@@ -172,15 +175,16 @@ def _without_offers(
 
 
 def batches(loaded: Iterator[Loaded]) -> Iterator[list[Loaded]]:
-    """So many collections together that one transaction is quick and short."""
-    batch: list[Loaded] = []
+    """So many collections together that one transaction is quick and short; of one source and moment only one, so that they have an order."""
+    batch: dict[tuple[str, str, datetime], Loaded] = {}
     for one in loaded:
-        batch.append(one)
-        if sum(len(item.parsed.offers) for item in batch) >= OFFERS_PER_TRANSACTION:
-            yield batch
-            batch = []
+        moment = one.manifest.source, one.manifest.scope, one.manifest.observed_at
+        if moment in batch or sum(len(item.parsed.offers) for item in batch.values()) >= OFFERS_PER_TRANSACTION:
+            yield list(batch.values())
+            batch = {}
+        batch[moment] = one
     if batch:
-        yield batch
+        yield list(batch.values())
 
 
 def offer_table(batch: list[Loaded]) -> pa.Table:

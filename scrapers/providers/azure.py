@@ -2,10 +2,10 @@
 
 What is odd: a reservation's price is the total of its term although the unit says "1 Hour"; one size comes several
 times over, as Linux, Windows (also spelled "Win"), Cloud Services, Dedicated Host, dev/test, Spot and Low Priority
-(still listed although retired), and only ``productName``, ``meterName`` and ``type`` tell them apart; rows whose price
-has been followed by another stay listed beside it; a row that is not of the meter's primary region is a duplicate only
-where a primary row exists; 0 means "not on sale yet". Nothing says how many GPUs a size has, so the SKU is the only
-name.
+(still listed although retired), and only ``productName``, ``meterName`` and ``type`` tell them apart; prices that
+were and that will be are listed beside the one that holds, told apart by ``effectiveStartDate``; a row that is not of
+the meter's primary region is a duplicate only where a primary row exists; 0 means "not on sale yet". Nothing says how
+many GPUs a size has, so the SKU is the only name.
 """
 
 import re
@@ -41,7 +41,7 @@ EXCERPT = {"armSkuName", "armRegionName", "retailPrice", "unitOfMeasure", "meter
 
 def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
     """Offers for a bare (Linux) machine: on demand, Spot, Low Priority, reserved for one, three or five years."""
-    rows: dict[Offer, tuple[bool, date]] = {}
+    rows: dict[Offer, bool] = {}
     unread = set()
     for page in pages:
         for record in items(_body(page, "Items")["Items"], "Items"):
@@ -50,14 +50,13 @@ def parse(pages: Sequence[Page]) -> Iterator[Offer | Rejected]:
                     yield found
                     unread.add((record.get("armSkuName"), record.get("armRegionName")))
                 else:
-                    rank = (record.get("isPrimaryMeterRegion", True), found.effective_at or date.min)
-                    rows[found] = max(rank, rows.get(found, rank))
-    best: dict[tuple[object, ...], tuple[bool, date]] = {}
-    for offer, rank in rows.items():
-        best[_key(offer)] = max(rank, best.get(_key(offer), rank))
+                    rows[found] = rows.get(found, False) or record.get("isPrimaryMeterRegion", True)
+    primary = {_key(offer) for offer, is_primary in rows.items() if is_primary}
     # Where a row of a size does not read, another that it would have replaced must not stand in for it.
     yield from (
-        offer for offer, rank in rows.items() if rank == best[_key(offer)] and (offer.sku, offer.region) not in unread
+        offer
+        for offer, is_primary in rows.items()
+        if (is_primary or _key(offer) not in primary) and (offer.sku, offer.region) not in unread
     )
 
 

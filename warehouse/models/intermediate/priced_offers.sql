@@ -52,7 +52,8 @@ SELECT
         '; ',
         CASE
             WHEN NOT is_good AND verdict_reason <> '' THEN 'snapshot withheld: ' || verdict_reason
-            WHEN NOT is_good THEN 'a fixture that a live snapshot has replaced'
+            WHEN NOT is_good AND source_kind = 'fixture' THEN 'a fixture that a live snapshot has replaced'
+            WHEN NOT is_good THEN 'told otherwise by its source since'
         END,
         CASE WHEN duplicate_of IS NOT NULL THEN 'the same offer stands in this snapshot, more recent or at a lower or equal price' END,
         CASE WHEN is_unproven THEN 'source not proven by a real answer yet' END,

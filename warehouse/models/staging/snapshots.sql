@@ -23,9 +23,9 @@
 --   is_unproven: The source has not been seen to answer as its parser expects.
 --   verdict: accepted or withheld; null where there was nothing to judge.
 --   verdict_reason: Why it is withheld.
---   is_good: Its offers count: accepted, and no fixture of a source that has a good live snapshot.
+--   is_good: Its offers count: accepted, no fixture of a source that has a good live snapshot, and not taken in again from its dataset since.
 WITH latest AS (
-    SELECT *
+    SELECT *, min(load_number) OVER (PARTITION BY snapshot_id) AS first_load_number
     FROM raw.snapshots
     QUALIFY row_number() OVER (PARTITION BY snapshot_id ORDER BY load_number DESC) = 1
 ),
@@ -64,7 +64,12 @@ SELECT
     is_unproven,
     verdict,
     verdict_reason,
-    is_accepted AND NOT (
-        source_kind = 'fixture' AND bool_or(is_accepted AND source_kind = 'live') OVER (PARTITION BY source)
-    ) AS is_good
+    is_accepted AND CASE
+        WHEN source_kind = 'fixture' THEN NOT bool_or(is_accepted AND source_kind = 'live') OVER (PARTITION BY source)
+        -- A dataset or curated list that tells a moment otherwise than it did is corrected: its last word counts.
+        WHEN source_kind IN ('dataset', 'curated') THEN snapshot_id = arg_max(snapshot_id, (first_load_number, snapshot_id)) FILTER (is_accepted) OVER (
+            PARTITION BY source, source_kind, scope, observed_at, CASE WHEN source_kind = 'dataset' THEN urls END
+        )
+        ELSE TRUE
+    END AS is_good
 FROM judged
