@@ -184,8 +184,12 @@ def say_built(built: "Built | None") -> None:
     if built is None:
         say("nothing new to build")
         return
+    if built.first_day is None:
+        made = "no collection counts yet, so nothing has a price; what came, and why not: gpuledger sources"
+    else:
+        made = f"{built.first_day} to {built.last_day}, {built.days_built:,} days made"
     say(
-        f"build {built.build_id}: {built.first_day} to {built.last_day}, {built.days_built:,} days made",
+        f"build {built.build_id}: {made}",
         build_id=built.build_id, first_day=built.first_day, last_day=built.last_day, days_built=built.days_built,
     )  # fmt: skip
     for one in built.results:

@@ -132,4 +132,4 @@ def printable(text: str) -> str:
 def _number(value: float) -> str:
     if abs(value) < 1000:
         return f"{value:,.4f}"
-    return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.3e}"
+    return f"{value:,.0f}" if abs(value) < 1e15 else f"{value:.4g}"

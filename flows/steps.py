@@ -262,10 +262,11 @@ def _outcome(one: load.Loaded, withheld: dict[str, str]) -> Outcome:
 def build(*, full: bool = False, progress: Progress | None = None) -> builder.Built | None:
     """Bring the models up to date and publish; None when nothing was new. A failed check publishes nothing.
 
-    Raises CheckError and WarehouseError.
+    Raises NothingLoadedError, CheckError and WarehouseError.
     """
     with database.writer_lock(wait_seconds=60):
         with database.connect_working() as connection:
+            builder.refuse_nothing(connection)
             built = builder.build(connection, full=full, progress=progress)
             connection.execute("CHECKPOINT")
         if built is not None or not database.published_file().exists():

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from flows import steps
+from flows.keep import say_built
 from tests.market import Market, offer
 from warehouse import database, verdicts
+from warehouse.build import NothingLoadedError
 
 
 @pytest.fixture
@@ -268,6 +270,16 @@ def test_one_source_counts_for_a_provider_and_the_other_says_why(market: Market)
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["live", "curated"])  # of which one lists everything and the other never does
+def test_of_prices_by_date_the_one_in_force_makes_the_day(market: Market, kind: str) -> None:
+    market.source("one", kind="curated" if kind == "curated" else "api")
+    dates = [("0.41", "2026-02-01"), ("1.46", "2026-03-01"), ("0.30", "2026-05-01")]
+    market.says("one", "2026-03-02", [offer("a", price, effective_at=day) for price, day in dates], kind)
+    market.update()
+    assert medians(market) == {"2026-03-02": 1.46}
+    assert market.sql("SELECT price FROM offers_current") == [(Decimal("1.46"),)]
+
+
 def test_an_aggregator_speaks_only_where_no_source_of_ours_does(market: Market) -> None:
     market.source("lambda_api", "lambda")
     market.source("broker", "prime_intellect", is_aggregator=True)
@@ -398,6 +410,22 @@ def test_an_outlier_is_judged_within_its_segment_only(market: Market) -> None:
         "SELECT segment, n_providers, n_screened FROM prices_daily WHERE pricing_model = 'on_demand' ORDER BY segment"
     )
     assert rows == [("all", 5, 1), ("hyperscaler", 1, 0), ("neocloud", 4, 1)]
+
+
+def test_with_nothing_loaded_nothing_is_built(market: Market) -> None:
+    with pytest.raises(NothingLoadedError, match="gpuledger run"):
+        market.build()
+    assert not database.published_file().exists()
+
+
+def test_with_nothing_that_counts_the_build_says_so(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", b"<html>log in</html>")
+    market.load()
+    say_built(market.build())
+    [line] = capsys.readouterr().err.splitlines()
+    assert "no collection counts yet" in line
+    assert market.sql("SELECT count(*) FROM prices_daily") == [(0,)]
 
 
 def test_a_failed_check_changes_nothing_and_keeps_the_published_copy(

@@ -21,8 +21,13 @@ from warehouse.model import Model, all_checks, all_models, of_references_only, u
 Progress = Callable[[int, int], None]
 
 
-# A day's offers are held in memory while it is built; more of them than this at once gain little time.
+# What stands on the days that are built at once is held in memory; more than this gains little time, and so do fewer days.
 OFFER_DAYS_AT_ONCE = 1_000_000
+LEAST_DAYS_AT_ONCE = 30
+
+
+class NothingLoadedError(RuntimeError):
+    """There is nothing to build from; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,14 @@ _BUILD_COMMENTS = {
     "days_built": "Days made anew.",
     "rows_changed": "Rows written to the stored tables.",
 }
+
+
+def refuse_nothing(connection: Connection) -> None:
+    """Raises NothingLoadedError before anything was ever collected."""
+    if connection.execute("SELECT 1 FROM raw.snapshots LIMIT 1").fetchone() is None:
+        raise NothingLoadedError(
+            "nothing is loaded yet, so there is nothing to build; collect prices with: gpuledger run"
+        )
 
 
 def build(connection: Connection, *, full: bool = False, progress: Progress | None = None) -> Built | None:
@@ -149,7 +162,7 @@ def _run_read(connection: Connection, touched: date | None) -> int:
     ).fetchall()
     from_day = first_day if touched is None else touched
     rows_changed = 0
-    for place, (first, last) in enumerate(_chunks(from_day, last_day, _days_at_once(connection))):
+    for place, (first, last) in enumerate(_chunks(connection, from_day, last_day)):
         _fill_days_to_build(connection, first, last)
         for model in _read_models():
             rows_changed += _run_model(connection, model, full=touched is None and place == 0)
@@ -168,7 +181,7 @@ def _run_models(
 
     What is not kept by day is made with the first days, for those that need it, and again with the last, from all of them.
     """
-    chunks = _chunks(from_day, last_day, _days_at_once(connection))
+    chunks = _chunks(connection, from_day, last_day)
     made = _read_models()
     unchanged = set() if full else of_references_only()
     models_left = [model for model in all_models() if model not in made and model.name not in unchanged]
@@ -185,22 +198,52 @@ def _run_models(
     return rows_changed
 
 
-def _chunks(from_day: date | None, last_day: date | None, days: int) -> list[tuple[date | None, date | None]]:
+def _chunks(
+    connection: Connection, from_day: date | None, last_day: date | None
+) -> list[tuple[date | None, date | None]]:
+    """First and last days of what is built at once: about OFFER_DAYS_AT_ONCE rows each."""
     if from_day is None or last_day is None:
         return [(None, None)]
-    starts = [from_day + timedelta(days=place) for place in range(0, (last_day - from_day).days + 1, days)]
-    return [(start, min(start + timedelta(days=days - 1), last_day)) for start in starts]
+    days = (last_day - from_day).days + 1
+    standing: dict[date, int] = {}
+    if days > LEAST_DAYS_AT_ONCE:
+        standing = dict(connection.execute(_STANDING).fetchall())
+    offers = standing.get(max((day for day in standing if day <= from_day), default=from_day), 0)
+    starts, held = [from_day], 0
+    for day in (from_day + timedelta(days=place) for place in range(days)):
+        offers = standing.get(day, offers)
+        if held + offers > OFFER_DAYS_AT_ONCE and (day - starts[-1]).days >= LEAST_DAYS_AT_ONCE:
+            starts, held = [*starts, day], 0
+        held += offers
+    ends = [start - timedelta(days=1) for start in starts[1:]] + [last_day]
+    return list(zip(starts, ends, strict=True))
 
 
-def _days_at_once(connection: Connection) -> int:
-    """How many days of the fullest kind are OFFER_DAYS_AT_ONCE rows."""
-    [(rows,)] = connection.execute(
-        """
-        SELECT coalesce(max(offers), 1)
-        FROM (SELECT sum(offers) AS offers FROM staging.snapshots WHERE is_good GROUP BY observed_day)
-        """
-    ).fetchall()
-    return max(30, OFFER_DAYS_AT_ONCE // int(rows))
+# About how many offers stand from each day on on which that changes; what is not whole may stand for longer than its next sighting.
+_STANDING = """
+WITH sightings AS (
+    SELECT source, series, observed_day, max(offers) AS offers
+    FROM staging.snapshots
+    WHERE is_good
+    GROUP BY source, series, observed_day
+),
+
+spans AS (
+    SELECT
+        observed_day, offers,
+        lead(observed_day, 1, DATE '9999-12-31') OVER (PARTITION BY source, series ORDER BY observed_day) AS next_day,
+        observed_day + (SELECT CAST(max(value) AS INTEGER) + 1 FROM reference.index_parameters WHERE starts_with(name, 'carry_days_')) AS end_day
+    FROM sightings
+)
+
+SELECT day, CAST(sum(sum(change)) OVER (ORDER BY day) AS BIGINT)
+FROM (
+    SELECT observed_day AS day, offers AS change FROM spans
+    UNION ALL
+    SELECT least(next_day, end_day) AS day, -offers AS change FROM spans
+)
+GROUP BY day
+"""
 
 
 def _run_model(connection: Connection, model: Model, *, full: bool) -> int:

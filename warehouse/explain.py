@@ -427,10 +427,11 @@ def _find_offers(connection: Connection, day: date) -> None:
     connection.execute(
         """
         CREATE OR REPLACE TEMP TABLE explained_offers AS
-        SELECT o.*, s.urls, s.content_hash
+        SELECT f.* EXCLUDE (day), o.day, o.seen_day, o.age_days, o.is_bracketed, s.urls, s.content_hash
         FROM offer_days AS o
         JOIN intermediate.preferred_sources AS p USING (day, provider, accelerator, pricing_model, commitment_days)
-        JOIN staging.snapshots AS s USING (snapshot_id)
+        JOIN intermediate.priced_offers AS f ON f.day = o.seen_day AND f.snapshot_id = o.snapshot_id AND f.ordinal = o.ordinal
+        JOIN staging.snapshots AS s ON s.snapshot_id = o.snapshot_id
         WHERE o.day = $day AND o.own_why_not IS NULL AND o.source = p.preferred_source
         """,
         {"day": day},

@@ -5,6 +5,9 @@
 -- inputs: snapshots_in_force, parts_in_force, staging.snapshots, intermediate.asked_offers, intermediate.priced_offers, intermediate.index_parameters
 -- columns:
 --   day: UTC date.
+--   seen_day: UTC date on which the price was seen.
+--   snapshot_id: Collection it was seen in.
+--   ordinal: Place in that collection.
 --   age_days: Days since the price was seen.
 --   is_bracketed: Carried past its limit, since the next sighting has the same price.
 WITH long_gaps AS (
@@ -19,11 +22,11 @@ standing AS (
     JOIN intermediate.priced_offers AS p ON p.snapshot_id = w.snapshot_id AND p.day = w.observed_day
     -- Only a gap longer than any carry limit of a list needs the next sighting.
     LEFT JOIN (
-        SELECT o.snapshot_id, o.offer_key, min(o.price) AS price
+        SELECT o.snapshot_id, o.offer_key, any_value(o.price) AS price
         FROM intermediate.asked_offers AS o
         JOIN long_gaps USING (day, snapshot_id)
         JOIN staging.snapshots AS s USING (snapshot_id, parser_version)
-        WHERE o.segment = 'hyperscaler'
+        WHERE o.segment = 'hyperscaler' AND o.duplicate_of IS NULL
         GROUP BY ALL
     ) AS n ON n.snapshot_id = w.next_snapshot_id AND n.offer_key = p.offer_key
     UNION ALL BY NAME
@@ -48,11 +51,11 @@ aged AS (
     CROSS JOIN intermediate.index_parameters AS l
 )
 
+-- Every row of a day is written and read again, so only what counting needs is in it; the rest stands where the price was seen.
 SELECT
-    * EXCLUDE (day, standing_day, carry_days, is_unchanged_next),
-    standing_day AS day,
-    day AS seen_day,
-    age_days > carry_days AS is_bracketed
+    standing_day AS day, day AS seen_day, snapshot_id, ordinal, offer_key, source, source_kind, provider, segment, sku, accelerator,
+    accelerator_count, pricing_model, commitment_days, tier, region, zone, country, is_home_region, price_scope, usd_per_accelerator_hour,
+    available, quantity, own_why_not, age_days, age_days > carry_days AS is_bracketed
 FROM aged
 WHERE age_days <= carry_days OR (segment = 'hyperscaler' AND pricing_model <> 'spot' AND is_unchanged_next)
-QUALIFY row_number() OVER (PARTITION BY standing_day, offer_key ORDER BY observed_at DESC, snapshot_id DESC, price, ordinal) = 1
+QUALIFY row_number() OVER (PARTITION BY standing_day, offer_key ORDER BY observed_at DESC, snapshot_id DESC, duplicate_of IS NOT NULL, ordinal) = 1

@@ -19,6 +19,7 @@ part_sightings AS (
     SELECT p.snapshot_id, p.ordinal, g.observed_at, p.day AS observed_day, g.source, g.series, p.offer_key, p.price
     FROM intermediate.asked_offers AS p
     JOIN good AS g ON g.observed_day = p.day AND g.snapshot_id = p.snapshot_id AND g.parser_version = p.parser_version AND NOT g.is_whole
+    WHERE p.duplicate_of IS NULL
     QUALIFY row_number() OVER (PARTITION BY p.offer_key, p.day ORDER BY g.observed_at DESC, p.snapshot_id DESC, p.price, p.ordinal) = 1
 ),
 

@@ -42,11 +42,12 @@
 --   effective_at: From when the price holds.
 --   is_good: The snapshot counts.
 --   is_whole: The snapshot lists everything on offer.
+--   duplicate_of: Ordinal of the offer that stands for this one in its snapshot.
 --   own_why_not: What in the offer itself, or its snapshot, keeps it out of the aggregates; null for nothing.
 --   own_remark: What is odd about it, though it counts.
 SELECT
     h.* EXCLUDE (
-        parser_version, duplicate_of, is_unproven, verdict_reason, usd_per_unit, lowest_usd_per_hour, highest_usd_per_hour, words_why_not
+        parser_version, is_unproven, verdict_reason, usd_per_unit, lowest_usd_per_hour, highest_usd_per_hour, words_why_not
     ),
     nullif(concat_ws(
         '; ',

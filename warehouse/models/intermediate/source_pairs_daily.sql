@@ -17,13 +17,22 @@
 --   difference_percent: By how much the back source is above the other: median over these, per cent; null where none is the same.
 --   largest_difference_percent: The largest difference, either way.
 --   level_difference_percent: By how much the median of all its prices is above the other's: the jump where one takes over from the other.
-WITH told AS (
+WITH several AS (
+    SELECT day, provider, accelerator, pricing_model, commitment_days
+    FROM offer_days
+    WHERE own_why_not IS NULL AND age_days <= 7
+    GROUP BY day, provider, accelerator, pricing_model, commitment_days
+    HAVING min(source) <> max(source)
+),
+
+told AS (
     SELECT
         o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days, o.source, o.accelerator_count, o.region, coalesce(o.zone, '') AS zone,
         coalesce(o.tier, '') AS tier, any_value(o.source_kind) AS source_kind,
         CAST(median(o.usd_per_accelerator_hour) AS DOUBLE) AS usd
     FROM offer_days AS o
     JOIN days_to_build USING (day)
+    SEMI JOIN several USING (day, provider, accelerator, pricing_model, commitment_days)
     WHERE o.own_why_not IS NULL AND o.age_days <= 7
     GROUP BY o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days, o.source, o.accelerator_count, o.region, o.zone, o.tier
 ),

@@ -44,7 +44,7 @@
 --   dataset: Published history that it is out of; null for what we saw ourselves.
 --   terms: What the source's terms or the dataset's licence say.
 SELECT
-    p.* EXCLUDE (is_home_region, is_good, is_whole, own_why_not, own_remark),
+    p.* EXCLUDE (is_home_region, is_good, is_whole, duplicate_of, own_why_not, own_remark),
     own_why_not IS NULL AND coalesce(source = preferred_source, TRUE) AS index_eligible,
     nullif(concat_ws(
         '; ',

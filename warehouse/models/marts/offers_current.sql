@@ -1,7 +1,7 @@
 -- What is on offer now: the newest day's standing offers, each with its age.
 -- grain: offer_key
 -- partition: none
--- inputs: offer_days, intermediate.preferred_sources, reference.sources
+-- inputs: offer_days, intermediate.preferred_sources, reference.sources, intermediate.priced_offers
 -- columns:
 --   day: The newest day in the ledger, UTC.
 --   seen_day: UTC date on which the price was seen.
@@ -49,23 +49,25 @@ SELECT
     o.day,
     o.seen_day,
     o.age_days,
-    o.* EXCLUDE (day, seen_day, age_days, is_bracketed, is_home_region, is_good, is_whole, own_why_not, own_remark),
-    own_why_not IS NULL AND coalesce(source = preferred_source, TRUE) AS index_eligible,
+    p.* EXCLUDE (day, is_home_region, is_good, is_whole, duplicate_of, own_why_not, own_remark),
+    p.own_why_not IS NULL AND coalesce(p.source = preferred_source, TRUE) AS index_eligible,
     nullif(concat_ws(
         '; ',
         coalesce(
-            own_why_not,
+            p.own_why_not,
             CASE
-                WHEN source <> preferred_source THEN 'for this provider and day ' || preferred_source || ' counts'
-                WHEN own_remark IS NOT NULL THEN 'counts'
+                WHEN p.source <> preferred_source THEN 'for this provider and day ' || preferred_source || ' counts'
+                WHEN p.own_remark IS NOT NULL THEN 'counts'
             END
         ),
-        own_remark
+        p.own_remark
     ), '') AS why_not,
-    CASE WHEN source_kind = 'dataset' THEN source END AS dataset,
+    CASE WHEN p.source_kind = 'dataset' THEN p.source END AS dataset,
     s.terms
-FROM offer_days AS o
-LEFT JOIN intermediate.preferred_sources USING (day, provider, accelerator, pricing_model, commitment_days)
-LEFT JOIN (SELECT source, terms FROM reference.sources) AS s USING (source)
-WHERE o.day = (SELECT max(day) FROM days_to_build)
-ORDER BY accelerator, usd_per_accelerator_hour, offer_key
+FROM (SELECT * FROM offer_days WHERE day = (SELECT max(day) FROM days_to_build)) AS o
+JOIN intermediate.priced_offers AS p ON p.day = o.seen_day AND p.snapshot_id = o.snapshot_id AND p.ordinal = o.ordinal
+LEFT JOIN intermediate.preferred_sources AS c
+    ON c.day = o.day AND c.provider = o.provider AND c.accelerator = o.accelerator AND c.pricing_model = o.pricing_model
+    AND c.commitment_days = o.commitment_days
+LEFT JOIN (SELECT source, terms FROM reference.sources) AS s ON s.source = o.source
+ORDER BY p.accelerator, p.usd_per_accelerator_hour, p.offer_key

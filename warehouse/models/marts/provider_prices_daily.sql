@@ -24,96 +24,107 @@
 --   source: The source that counts.
 --   source_kinds: Kinds of snapshot behind the price.
 --   terms: What the terms of the source say, or the licence of the dataset.
-WITH counted AS (
+WITH standing AS (
     SELECT
         o.day, o.provider, o.segment, o.accelerator, o.pricing_model, o.commitment_days, o.source, o.source_kind, o.sku, o.region, o.zone, o.tier,
-        o.is_home_region, o.price_scope, o.accelerator_count, o.available, o.quantity, o.usd_per_accelerator_hour, o.age_days, o.is_bracketed,
-        coalesce(a.node_size, 1) AS node_size, s.terms
+        o.accelerator_count, o.available, o.usd_per_accelerator_hour, o.age_days, o.is_bracketed,
+        CASE WHEN o.available THEN o.accelerator_count * coalesce(o.quantity, 1) END AS rentable,
+        coalesce(o.is_home_region, FALSE) AS is_home,
+        coalesce(a.node_size, 1) > 1 AND o.segment <> 'marketplace' AND o.price_scope = 'offer' AND o.accelerator_count >= a.node_size AS is_node
     FROM offer_days AS o
     JOIN days_to_build USING (day)
-    LEFT JOIN reference.sources AS s USING (source)
     LEFT JOIN reference.accelerators AS a USING (accelerator)
     WHERE o.own_why_not IS NULL
-    -- One source speaks for a provider: live API, live page, archived page, dataset, curated, fixture; an aggregator last.
-    QUALIFY o.source = first_value(o.source) OVER (
-        PARTITION BY o.day, o.provider, o.accelerator, o.pricing_model, o.commitment_days
-        ORDER BY
-            -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows and datasets resell nothing.
-            coalesce(s.is_aggregator AND s.kind NOT IN ('curated', 'dataset'), FALSE),
-            CASE o.source_kind
-                WHEN 'live' THEN CASE s.kind WHEN 'page' THEN 2 ELSE 1 END
-                WHEN 'archived_page' THEN 3
-                WHEN 'dataset' THEN 4
-                WHEN 'curated' THEN 5
-                ELSE 6
-            END,
-            CASE s.kind WHEN 'page' THEN 2 ELSE 1 END,
-            o.source
-    )
 ),
 
--- Forty regions must not outvote one neocloud, nor eight sizes of a machine the node that people train on.
-marked AS (
+-- One machine lists its accelerators in several sizes at once: the largest is what can be rented. What is not known to be available is of no machine.
+machines AS (
     SELECT
-        *,
-        coalesce(is_home_region, FALSE) AS is_home,
-        node_size > 1 AND segment <> 'marketplace' AND price_scope = 'offer' AND accelerator_count >= node_size AS is_node,
-        bool_or(coalesce(is_home_region, FALSE)) OVER series AS has_home,
-        bool_or(node_size > 1 AND segment <> 'marketplace' AND price_scope = 'offer' AND accelerator_count >= node_size) OVER series AS has_node,
-        bool_or(
-            coalesce(is_home_region, FALSE)
-            AND node_size > 1 AND segment <> 'marketplace' AND price_scope = 'offer' AND accelerator_count >= node_size
-        ) OVER series AS has_home_node
-    FROM counted
-    WINDOW series AS (PARTITION BY day, provider, accelerator, pricing_model, commitment_days)
+        day, provider, accelerator, pricing_model, commitment_days, source,
+        any_value(segment) AS segment,
+        list(usd_per_accelerator_hour) AS prices,
+        list(usd_per_accelerator_hour) FILTER (WHERE is_home) AS home_prices,
+        list(usd_per_accelerator_hour) FILTER (WHERE is_node) AS node_prices,
+        list(usd_per_accelerator_hour) FILTER (WHERE is_home AND is_node) AS home_node_prices,
+        min(usd_per_accelerator_hour) FILTER (WHERE available IS DISTINCT FROM FALSE) AS lowest,
+        max(usd_per_accelerator_hour) AS highest,
+        count(*) AS offers,
+        count(*) FILTER (WHERE available) AS offers_available,
+        count(*) FILTER (WHERE available IS NULL) AS offers_not_told,
+        max(rentable) AS rentable,
+        max(accelerator_count) AS largest_count,
+        min(age_days) AS age_days,
+        bool_or(is_bracketed) AS is_bracketed,
+        list(DISTINCT source_kind) AS source_kinds
+    FROM standing
+    GROUP BY
+        day, provider, accelerator, pricing_model, commitment_days, source,
+        CASE WHEN rentable IS NOT NULL THEN struct_pack(machine := split_part(sku, '/', 1), region := region, zone := zone, tier := tier) END
 ),
 
-voting AS (
+told AS (
     SELECT
-        *,
-        CASE
-            WHEN has_home_node THEN is_home AND is_node
-            WHEN has_node AND NOT has_home THEN is_node
-            WHEN has_home THEN is_home
-            ELSE TRUE
-        END AS is_voting
-    FROM marked
-),
-
--- One machine lists its accelerators in several sizes at once: the largest is what can be rented.
-sized AS (
-    SELECT
-        *,
-        CASE WHEN available THEN accelerator_count * coalesce(quantity, 1) END AS rentable,
-        row_number() OVER (
-            PARTITION BY day, provider, accelerator, pricing_model, commitment_days, split_part(sku, '/', 1), region, zone, tier
-            ORDER BY rentable DESC NULLS LAST
-        ) = 1 AS is_largest
-    FROM voting
+        day, provider, accelerator, pricing_model, commitment_days, source,
+        any_value(segment) AS segment,
+        flatten(list(prices)) AS prices,
+        flatten(list(home_prices) FILTER (WHERE home_prices IS NOT NULL)) AS home_prices,
+        flatten(list(node_prices) FILTER (WHERE node_prices IS NOT NULL)) AS node_prices,
+        flatten(list(home_node_prices) FILTER (WHERE home_node_prices IS NOT NULL)) AS home_node_prices,
+        min(lowest) AS lowest,
+        max(highest) AS highest,
+        CAST(sum(offers) AS BIGINT) AS offers,
+        CAST(sum(offers_available) AS BIGINT) AS offers_available,
+        CAST(sum(offers_not_told) AS BIGINT) AS offers_not_told,
+        sum(rentable) AS accelerators_available,
+        max(largest_count) AS largest_count,
+        min(age_days) AS age_days,
+        bool_or(is_bracketed) AS is_bracketed,
+        list_sort(list_distinct(flatten(list(source_kinds)))) AS source_kinds
+    FROM machines
+    GROUP BY day, provider, accelerator, pricing_model, commitment_days, source
 )
 
 SELECT
-    v.day,
-    v.provider,
-    any_value(v.segment) AS segment,
-    v.accelerator,
-    v.pricing_model,
-    v.commitment_days,
-    min(usd_per_accelerator_hour) FILTER (WHERE available IS DISTINCT FROM FALSE) AS usd_per_accelerator_hour_min,
-    CAST(median(usd_per_accelerator_hour) FILTER (WHERE is_voting) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour_median,
-    max(usd_per_accelerator_hour) AS usd_per_accelerator_hour_max,
-    CAST(median(usd_per_accelerator_hour) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour_median_all_regions,
-    count(*) AS offers,
-    count(*) FILTER (WHERE available) AS offers_available,
-    count(*) FILTER (WHERE available IS NULL) AS offers_not_told,
-    sum(v.rentable) FILTER (WHERE v.is_largest) AS accelerators_available,
-    max(v.accelerator_count) AS largest_count,
-    min(age_days) AS age_days,
-    min(age_days) > 0 AS is_carried,
-    bool_or(is_bracketed) AS is_bracketed,
-    any_value(v.source) AS source,
-    list_sort(list_distinct(list(v.source_kind))) AS source_kinds,
-    any_value(v.terms) AS terms
-FROM sized AS v
-GROUP BY v.day, v.provider, v.accelerator, v.pricing_model, v.commitment_days
-ORDER BY v.day, v.accelerator, v.pricing_model, v.commitment_days, v.provider
+    t.day,
+    t.provider,
+    t.segment,
+    t.accelerator,
+    t.pricing_model,
+    t.commitment_days,
+    t.lowest AS usd_per_accelerator_hour_min,
+    -- Forty regions must not outvote one neocloud, nor eight sizes of a machine the node that people train on.
+    CAST(list_aggregate(
+        coalesce(t.home_node_prices, CASE WHEN t.home_prices IS NULL THEN t.node_prices END, t.home_prices, t.prices), 'median'
+    ) AS DECIMAL(18, 9)) AS usd_per_accelerator_hour_median,
+    t.highest AS usd_per_accelerator_hour_max,
+    CAST(list_aggregate(t.prices, 'median') AS DECIMAL(18, 9)) AS usd_per_accelerator_hour_median_all_regions,
+    t.offers,
+    t.offers_available,
+    t.offers_not_told,
+    t.accelerators_available,
+    t.largest_count,
+    t.age_days,
+    t.age_days > 0 AS is_carried,
+    t.is_bracketed,
+    t.source,
+    t.source_kinds,
+    s.terms
+FROM told AS t
+LEFT JOIN reference.sources AS s ON s.source = t.source
+-- One source speaks for a provider: live API, live page, archived page, dataset, curated, fixture; an aggregator last.
+QUALIFY row_number() OVER (
+    PARTITION BY t.day, t.provider, t.accelerator, t.pricing_model, t.commitment_days
+    ORDER BY
+        -- Where a source of ours covers the provider, an aggregator's word does not count; curated rows and datasets resell nothing.
+        coalesce(s.is_aggregator AND s.kind NOT IN ('curated', 'dataset'), FALSE),
+        CASE
+            WHEN list_contains(t.source_kinds, 'live') THEN CASE s.kind WHEN 'page' THEN 2 ELSE 1 END
+            WHEN list_contains(t.source_kinds, 'archived_page') THEN 3
+            WHEN list_contains(t.source_kinds, 'dataset') THEN 4
+            WHEN list_contains(t.source_kinds, 'curated') THEN 5
+            ELSE 6
+        END,
+        CASE s.kind WHEN 'page' THEN 2 ELSE 1 END,
+        t.source
+) = 1
+ORDER BY t.day, t.accelerator, t.pricing_model, t.commitment_days, t.provider
