@@ -423,8 +423,7 @@ def test_with_nothing_that_counts_the_build_says_so(market: Market, capsys: pyte
     market.says("one", "2026-03-01", b"<html>log in</html>")
     market.load()
     say_built(market.build())
-    [line] = capsys.readouterr().err.splitlines()
-    assert "no collection counts yet" in line
+    assert "no collection counts yet" in capsys.readouterr().err.splitlines()[0]
     assert market.sql("SELECT count(*) FROM prices_daily") == [(0,)]
 
 
