@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from flows import steps
-from flows.keep import say_built
+from flows import keep, steps
 from tests.market import Market, offer
 from warehouse import database, verdicts
 from warehouse.build import NothingLoadedError
@@ -418,12 +417,14 @@ def test_with_nothing_loaded_nothing_is_built(market: Market) -> None:
     assert not database.published_file().exists()
 
 
-def test_with_nothing_that_counts_the_build_says_so(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_nothing_that_counts_the_build_says_so(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(keep, "say", lambda text, *_, **__: said.append(text))
     market.source("one")
     market.says("one", "2026-03-01", b"<html>log in</html>")
     market.load()
-    say_built(market.build())
-    assert "no collection counts yet" in capsys.readouterr().err.splitlines()[0]
+    keep.say_built(market.build())
+    assert "no collection counts yet" in said[0]
     assert market.sql("SELECT count(*) FROM prices_daily") == [(0,)]
 
 
