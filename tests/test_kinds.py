@@ -70,10 +70,12 @@ def test_a_form_that_is_said_is_the_form_and_none_is_made_up(examples: int) -> N
     @steady(examples)
     @given(
         st.sampled_from(FORMS),
-        st.sampled_from(["{model} {form} {gb}GB", "{form} {model} ({gb} GB)", "8x {model}-{form}-{gb}GB"]),
+        st.sampled_from(
+            ["{vendor} {model} {form} {gb}GB", "{form} {vendor} {model} ({gb} GB)", "8x {vendor} {model}-{form}-{gb}GB"]
+        ),
     )
     def holds(part: Any, way: str) -> None:
-        name = f"{part.vendor} " + way.format(model=part.model, form=part.form_factor, gb=part.memory_gb)
+        name = way.format(vendor=part.vendor, model=part.model, form=part.form_factor, gb=part.memory_gb)
         assert (resolve(name).form_factor, resolve(name).memory_gb) == (part.form_factor, part.memory_gb), name
         alone = resolve(f"{part.vendor} {part.model}").form_factor
         forms = {one.form_factor for one in catalogue().by_model[part.model]}
