@@ -21,6 +21,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
         yield play(tmp_path_factory.mktemp("year"), patch, days=DAYS)
 
 
+@pytest.fixture(autouse=True)
+def its_ledger(own_data: None, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked is the ledger that was played, not the folder of each test's own."""
+    if "played" in request.fixturenames:
+        monkeypatch.setenv("GPULEDGER_DATA", str(request.getfixturevalue("played").folder))
+
+
 def test_everything_that_can_go_wrong_did(played: Played) -> None:
     assert EPISODES.keys() <= played.asked.keys()
     assert played.not_modified > DAYS

@@ -56,6 +56,8 @@ class RunFigures:
 class Played:
     """A simulation that has been played, its ledger still in the data folder."""
 
+    folder: Path
+    """Its data folder."""
     ledger: Market
     market: SimulatedMarket
     truth: Truth
@@ -103,7 +105,9 @@ class _Stage:
             self.shown[source.name] = tuple(
                 item for place, item in enumerate(items) if kind != "one bad record" or place != 3
             )
-        return Answer(body=pages[page - 1], has_validators=source.has_validators, is_cut=kind == "cut")
+        return Answer(
+            body=pages[page - 1], has_validators=source.has_validators and kind != "cut", is_cut=kind == "cut"
+        )
 
     def _items(self, source: SimulatedSource, kind: str) -> list[Item]:
         if kind == "empty":
@@ -172,7 +176,7 @@ def play(
         (ledger.modules / f"{one.name}.py").write_text(shapes.module(one, url), encoding="utf-8")
     _speak_to_loopback(patch)
     patch.setenv("NO_PROXY", "*")
-    played = Played(ledger, made, Truth([], [], {}), [], 0, Counter(), runs, 0)
+    played = Played(folder / "data", ledger, made, Truth([], [], {}), [], 0, Counter(), runs, 0)
     sightings: list[Sighting] = []
     try:
         for run in range(runs):
