@@ -26,7 +26,7 @@ def _in_file() -> dict[str, str]:
         return {}
     path = Path(told).expanduser()
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             # Of the open file: what a name leads to may change in between.
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
@@ -42,6 +42,11 @@ def _in_file() -> dict[str, str]:
     return dict(
         _line(line, number, path) for number, line in enumerate(text.splitlines(), start=1) if _says_something(line)
     )
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe's other end may never be opened."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _says_something(line: str) -> bool:
