@@ -3,6 +3,7 @@
 Standard logging throughout: the logger is ``gpuledger``, and whoever embeds this may send it elsewhere.
 """
 
+import contextlib
 import json
 import logging
 import os
@@ -10,6 +11,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
+from scrapers import keys
 from scrapers.redaction import Redactor
 
 LOGGER = logging.getLogger("gpuledger")
@@ -23,9 +25,14 @@ class LogError(ValueError):
 class _Handler(logging.StreamHandler[TextIO]):
     """Writes to what stderr is at that moment."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        self.setStream(sys.stderr)
-        super().emit(record)
+    @property
+    def stream(self) -> TextIO:
+        """What stderr is now; what it was may be closed."""
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, value: TextIO) -> None:
+        pass
 
 
 class JsonLines(logging.Formatter):
@@ -74,5 +81,9 @@ def _keys() -> Redactor:
     redactor = Redactor()
     for name, value in os.environ.items():
         if name.startswith("GPULEDGER_") and name.endswith(_KEY_ENDS):
+            redactor.add(value)
+    # Whoever needs a key is told what is wrong with the file.
+    with contextlib.suppress(keys.KeysFileError):
+        for value in keys.in_file().values():
             redactor.add(value)
     return redactor

@@ -17,10 +17,11 @@ class KeysFileError(RuntimeError):
 
 def find(env_name: str) -> str:
     """The key of that name, empty where there is none; the environment goes before the file. Raises KeysFileError."""
-    return os.environ.get(env_name, "").strip() or _in_file().get(env_name, "")
+    return os.environ.get(env_name, "").strip() or in_file().get(env_name, "")
 
 
-def _in_file() -> dict[str, str]:
+def in_file() -> dict[str, str]:
+    """Every key of the file by its name; none where no file is named. Raises KeysFileError."""
     told = os.environ.get(FILE_ENV)
     if not told:
         return {}

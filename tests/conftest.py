@@ -13,6 +13,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from flows import logs
+
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT.parent / "shared"
 LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1|0\.0\.0\.0|::|")
@@ -21,7 +23,7 @@ PREFECT_HOME = Path(tempfile.mkdtemp(prefix="gpu-ledger-prefect-"))
 
 # Prefect reads its settings once, when it is imported.
 for name in [name for name in os.environ if name.startswith(("GPULEDGER_", "PREFECT_"))]:
-    if name not in {"GPULEDGER_KILLS", "GPULEDGER_FUZZ"}:
+    if name not in {"GPULEDGER_KILLS", "GPULEDGER_FUZZ", "GPULEDGER_SIMULATED_DAYS"}:
         del os.environ[name]
 os.environ.update(
     DO_NOT_TRACK="1",
@@ -31,6 +33,9 @@ os.environ.update(
     TZ="America/St_Johns",
 )
 time.tzset()
+
+# What a step says is read from stderr, also where no command was given.
+logs.set_up()
 
 # The machine's speed is no property of the code; a failure in CI is one that anybody can repeat.
 hypothesis.settings.register_profile("steady", deadline=None, derandomize="CI" in os.environ)

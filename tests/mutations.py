@@ -63,7 +63,7 @@ CHANGES: dict[str, tuple[str, str]] = {
     "spot-holds-between-changes": ("            for ahead in range((last - change.at.date()).days + 1):\n", "            for ahead in range(1):\n"),
     "newest-spot-change": ("sorted(filter(_is_wanted, whole), key=_at)", "filter(_is_wanted, whole)"),
     "accepted-by-a-person": ("verdict, reason, decided_by, load_number)", "verdict, reason, RULE, load_number)"),
-    "home-regions": ("WHEN has_home THEN is_home\n", "WHEN has_home THEN TRUE\n"),
+    "home-regions": ("coalesce(o.is_home_region, FALSE) AS is_home", "TRUE AS is_home"),
     "sold-out-is-no-minimum": (" FILTER (WHERE available IS DISTINCT FROM FALSE)", ""),
     "carry-limits": ("WHERE age_days <= carry_days OR", "WHERE TRUE OR"),
     "gone-after-two": ("whole_before - last_whole < 2 AS goes_on", "whole_before - last_whole < 1 AS goes_on"),

@@ -111,6 +111,7 @@ def test_each_kind_tells_what_it_is_about(
     assert told(capsys) == [], "once"
 
 
+@pytest.mark.slow
 def test_an_event_that_is_over_may_come_again(market: Market, capsys: pytest.CaptureFixture[str]) -> None:
     write(FILE[: FILE.index('[[alert]]\nkind = "index')])
     for day, price, lines in (("02", 12, 1), ("03", 12.8, 0), ("04", 20, 0), ("05", 14.4, 1)):

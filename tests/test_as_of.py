@@ -51,6 +51,7 @@ def same(left: Answers, right: Answers) -> None:
         assert left[name] == right[name], name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_it_says_what_was_published_then(market: Market, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """Collections come late and out of order, verdicts turn, fixtures leave, a person decides otherwise."""
@@ -74,6 +75,7 @@ def test_it_says_what_was_published_then(market: Market, monkeypatch: pytest.Mon
     assert as_of(market, "2026-05-01") == {name: [] for name in ASKED}
 
 
+@pytest.mark.slow
 def test_a_corrected_rate_does_not_change_what_was_known(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     market.source("scaleway_api", "scaleway")
     monkeypatch.setenv("GPULEDGER_NOW", "2026-06-01T00:00:00Z")
@@ -92,6 +94,7 @@ def test_a_corrected_rate_does_not_change_what_was_known(market: Market, monkeyp
     assert market.sql(query, "2026-06-06") == [(3.0,)]
 
 
+@pytest.mark.slow
 def test_attached_under_another_name_it_answers_once_in_use(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer("a", "2.00")])

@@ -64,6 +64,7 @@ def test_each_cloud_of_a_dataset_is_a_list_of_its_own(market: Market) -> None:
     assert market.sql("SELECT sku FROM offers_current ORDER BY 1") == [("b",), ("c",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_an_incremental_build_equals_a_full_one_with_datasets(market: Market, seed: int) -> None:
     market.source("catalogue", "skypilot_catalog", kind="dataset", is_aggregator=True)
@@ -93,6 +94,7 @@ def test_an_incremental_build_equals_a_full_one_with_datasets(market: Market, se
         assert step_by_step[name] == rows, name
 
 
+@pytest.mark.slow
 def test_a_dataset_counts_before_curated_rows_and_after_pages(market: Market) -> None:
     market.source("catalogue", "skypilot_catalog", kind="dataset", is_aggregator=True)
     market.source("by_hand", "list_prices", kind="curated", is_aggregator=True)
@@ -106,6 +108,7 @@ def test_a_dataset_counts_before_curated_rows_and_after_pages(market: Market) ->
     assert days(market, "lambda") == [("03-01", 1.0), ("03-02", 2.0), ("03-03", 3.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dataset", "curated"])
 def test_what_is_taken_in_again_supersedes_and_never_doubles(market: Market, kind: str) -> None:
     """The same moment of a dataset, cut otherwise or corrected: the last word counts, the first stays on record."""
@@ -134,6 +137,7 @@ def test_what_is_taken_in_again_supersedes_and_never_doubles(market: Market, kin
     assert market.sql(rows)[:1] == corrected
 
 
+@pytest.mark.slow
 def test_an_old_reading_that_is_replayed_stays_superseded(market: Market) -> None:
     market.source("catalogue", "skypilot_catalog", kind="dataset", is_aggregator=True)
     for price in ("2.00", "2.50"):
@@ -165,6 +169,7 @@ def clone(tmp_path: Path) -> Repository:
     return repository
 
 
+@pytest.mark.slow
 def test_a_dataset_by_command_twice(run: Run, clone: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("backfill", "skypilot_catalog", clone.folder) == 0
     assert capsys.readouterr().err.splitlines() == [

@@ -34,6 +34,7 @@ def backup(folder: Path) -> None:
     assert "read again and well" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_restored_back_up_is_the_ledger(market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(market)
     market.update()
@@ -55,6 +56,7 @@ def test_a_restored_back_up_is_the_ledger(market: Market, tmp_path: Path, monkey
     assert market.update() == [], "the archive came along, and all of it is loaded"
 
 
+@pytest.mark.slow
 def test_again_into_the_same_folder_copies_what_is_new(market: Market, tmp_path: Path) -> None:
     fill(market)
     market.update()
@@ -69,6 +71,7 @@ def test_again_into_the_same_folder_copies_what_is_new(market: Market, tmp_path:
     assert not list((tmp_path / "copy").glob(".*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damaged", "told"),
     [
@@ -89,6 +92,7 @@ def test_a_damaged_back_up_is_not_well(market: Market, tmp_path: Path, damaged: 
     assert any(part in done.stdout + done.stderr for part in told.split("|"))
 
 
+@pytest.mark.slow
 def test_a_body_that_is_missing_is_not_well(market: Market, tmp_path: Path) -> None:
     fill(market)
     market.update()
@@ -97,6 +101,7 @@ def test_a_body_that_is_missing_is_not_well(market: Market, tmp_path: Path) -> N
     assert within("doctor", "--backup", str(tmp_path / "copy"), data=database.data_dir()).returncode == 1
 
 
+@pytest.mark.slow
 def test_where_a_back_up_does_not_belong(market: Market, tmp_path: Path) -> None:
     data = database.data_dir()
     assert "there is no warehouse" in within("backup", str(tmp_path / "copy"), data=data).stderr
@@ -110,6 +115,7 @@ def test_where_a_back_up_does_not_belong(market: Market, tmp_path: Path) -> None
     assert "is no whole back-up" in within("doctor", "--backup", str(tmp_path / "mine"), data=data).stderr
 
 
+@pytest.mark.slow
 def test_a_back_up_that_is_cut_short_is_none_and_the_next_completes_it(
     market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +138,7 @@ def days(market: Market) -> set[str]:
     return {f"{one.observed_at:%m-%d}" for one in market.archive.manifests() if one.source_kind == "live"}
 
 
+@pytest.mark.slow
 def test_retention_takes_old_live_pages_only_and_keeps_every_price(market: Market) -> None:
     market.says("one", "2025-11-01T06:00", [offer("a"), offer("b")])
     market.says("one", "2025-11-02T06:00", [offer("a"), offer("b", "3.00")])
@@ -159,6 +166,7 @@ def test_retention_takes_old_live_pages_only_and_keeps_every_price(market: Marke
                   data=database.data_dir()).returncode == 0  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_source_keeps_its_newest_pages(market: Market) -> None:
     market.says("one", "2025-01-01T06:00", [offer("a"), offer("b")])
     market.says("one", "2025-01-02T06:00", [offer("a"), offer("b")])
@@ -168,6 +176,7 @@ def test_each_source_keeps_its_newest_pages(market: Market) -> None:
     assert days(market) == {"01-02", "01-03"}
 
 
+@pytest.mark.slow
 def test_what_a_killed_prune_left_the_next_takes(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     market.says("one", "2025-01-01T06:00", [offer("a"), offer("b", "4.00")])
     market.says("one", "2026-03-02T06:00", [offer("a"), offer("b")])
@@ -210,6 +219,7 @@ def test_a_time_that_keeps_too_little_is_wrong_usage(tmp_path: Path, keep: str) 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_mark_says_what_it_is(market: Market, tmp_path: Path) -> None:
     fill(market)
     market.update()

@@ -425,6 +425,7 @@ def test_one_large_factor_for_all_is_never_a_price(
         assert [verdict for verdict, _ in found] == ["accepted", "withheld"], case
 
 
+@pytest.mark.slow
 def test_a_person_accepts_a_change_of_unit_and_it_is_on_record(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     market.source("one")
     market.says("one", "2026-03-01", many(10))
@@ -461,6 +462,7 @@ with database.connect_published() as connection:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", pytest.param("Asia/Tokyo", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("times", "instant"),
@@ -513,6 +515,7 @@ def test_what_is_observed_is_stamped_when_it_is_fetched(tmp_path: Path) -> None:
     assert manifest.observed_at == late
 
 
+@pytest.mark.slow
 def test_runs_that_come_late_all_at_once_see_the_prices_of_now(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     """Down for twelve hours, then twelve runs in a row: each is of its own time, and the hours before stay empty."""
     market.source("one")
@@ -581,6 +584,7 @@ def test_a_late_word_in_a_column_of_numbers_loses_no_row(tmp_path: Path, monkeyp
         assert connection.execute("SELECT price FROM reference.late WHERE sku = 'A10'").fetchall() == [(1.5,)]
 
 
+@pytest.mark.slow
 def test_a_writer_locks_no_reader_out_and_a_second_writer_is_told_who_writes(told: Ask) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ

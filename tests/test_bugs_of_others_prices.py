@@ -888,6 +888,7 @@ def test_a_price_that_began_earlier_holds_on_the_day_it_is_seen(ledger: dict[str
     )
 
 
+@pytest.mark.slow
 def test_of_a_list_of_changes_the_last_one_holds_at_the_time_of_asking(tmp_path: Path) -> None:
     """Asked for two days of June, AWS answers the change of March alone: that is June's price, seen in June."""
     changes = [("0.142", "2025-03-20T11:00:00Z"), ("0.128", "2025-03-25T00:46:00Z"), ("0.133", "2025-03-24T09:00:00Z")]
@@ -957,6 +958,7 @@ def test_a_price_that_will_be_hides_none_that_is(ledger: dict[str, Rows]) -> Non
     assert {row["price"] for row in rows} == {Decimal("5.99"), Decimal("6.98"), Decimal("7.5")}
 
 
+@pytest.mark.slow
 def test_two_prices_for_one_key_give_one_answer_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = Market(tmp_path, monkeypatch)
     market.source("one")

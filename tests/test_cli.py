@@ -126,6 +126,7 @@ def test_prices_cost_and_trend_answer(ledger: Path) -> None:
     assert row["cost_usd_mid"] == pytest.approx(4.19e6, rel=0.002)
 
 
+@pytest.mark.slow
 def test_export_writes_every_mart_as_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = Market(tmp_path, monkeypatch)
     market.says(market.source("one"), "2026-03-01", [offer(f"s{number}", "2.00") for number in range(9)])

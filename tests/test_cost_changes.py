@@ -240,6 +240,7 @@ def moves(market: Market, provider: str = "lambda") -> dict[date, float]:
     return dict(rows)
 
 
+@pytest.mark.slow
 def test_a_newcomers_cheaper_offer_moves_no_pair(market: Market) -> None:
     source = market.source("here")
     market.says(source, "2025-01-01", [offer("a", 2), offer("b", 4)])
@@ -251,6 +252,7 @@ def test_a_newcomers_cheaper_offer_moves_no_pair(market: Market) -> None:
     assert counts == [(2, 0, 0), (3, 2, 0), (3, 3, 3)]
 
 
+@pytest.mark.slow
 def test_what_comes_back_is_held_against_its_last_price(market: Market) -> None:
     source = market.source("here")
     market.says(source, "2025-01-01", [offer("a", 2), offer("b", 4)])
@@ -265,6 +267,7 @@ def test_what_comes_back_is_held_against_its_last_price(market: Market) -> None:
     assert date(2025, 10, 2) not in moves(market)
 
 
+@pytest.mark.slow
 def test_forty_regions_are_one_provider(market: Market) -> None:
     one, many = market.source("one", "lambda"), market.source("many", "crusoe")
     for day, price in (("2025-01-01", 2), ("2025-01-02", "1.8")):
@@ -275,6 +278,7 @@ def test_forty_regions_are_one_provider(market: Market) -> None:
     assert moves(market)[date(2025, 1, 2)] == 0
 
 
+@pytest.mark.slow
 def test_ads_of_a_marketplace_are_held_against_each_other_by_their_median(market: Market) -> None:
     source = market.source("ads", "vast")
     for day, price in (("2025-01-01", 2.0), ("2025-01-02", 1.0)):
@@ -284,6 +288,7 @@ def test_ads_of_a_marketplace_are_held_against_each_other_by_their_median(market
     assert moves(market, "vast") == {date(2025, 1, 2): pytest.approx(math.log(1.2 / 2.2))}
 
 
+@pytest.mark.slow
 def test_pairs_are_the_same_built_day_by_day_and_at_once(market: Market) -> None:
     source = market.source("here")
     for number in range(6):

@@ -236,6 +236,7 @@ def test_fine_tuning_with_alpaca_as_a_check(ledger: Path) -> None:
     assert verdict == "holds"
 
 
+@pytest.mark.slow
 def test_adapters_need_less_memory(ledger: Path) -> None:
     least = {}
     for method in ("full", "lora", "qlora"):
@@ -353,6 +354,7 @@ def runs_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_runs_of_a_file_join_in(ledger: Path, runs_file: Path) -> None:
     more = {"GPULEDGER_RUNS": str(runs_file)}
     [row] = [
@@ -370,6 +372,7 @@ def test_runs_of_a_file_join_in(ledger: Path, runs_file: Path) -> None:
     assert within("cost", "my-7b", data=ledger).returncode == 2
 
 
+@pytest.mark.slow
 def test_runs_of_a_file_are_in_every_table_of_a_build(
     tmp_path: Path, runs_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +445,7 @@ def explained(ledger: Path, *arguments: str) -> dict[str, Any]:
     return tree
 
 
+@pytest.mark.slow
 def test_explanation_goes_down_to_the_page(ledger: Path) -> None:
     question = ("--on", "2023-03-01", "--basis", "provider:azure")
     tree = explained(ledger, "cost", "llama-65b", *question)

@@ -60,6 +60,7 @@ def completes(market: Market) -> None:
 # --- The warehouse file
 
 
+@pytest.mark.slow
 def test_a_file_of_something_else_is_named_and_left_as_it_is(market: Market) -> None:
     file = database.working_file()
     for made in (
@@ -86,6 +87,7 @@ def test_a_newer_schema_is_left_to_newer_programs(market: Market) -> None:
     completes(market)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "overwritten"])
 def test_a_damaged_file_is_one_line_and_the_archive_makes_it_anew(market: Market, damage: str) -> None:
     file = database.working_file()
@@ -109,6 +111,7 @@ def test_a_damaged_log_costs_nothing(market: Market) -> None:
     completes(market)
 
 
+@pytest.mark.slow
 def test_a_folder_in_its_place_is_one_line(market: Market) -> None:
     file = database.working_file()
     file.unlink()
@@ -295,6 +298,7 @@ def test_told_to_end_it_ends_soon_and_cleanly() -> None:
 # --- Clocks
 
 
+@pytest.mark.slow
 def test_days_are_utc_days_whatever_the_machine_takes_for_local_time(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,6 +318,7 @@ def test_days_are_utc_days_whatever_the_machine_takes_for_local_time(
     ]
 
 
+@pytest.mark.slow
 def test_a_clock_that_was_ahead_once_makes_later_builds_no_dearer(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_failed_gate_keeps_the_last_good_copy_and_says_so(market: Market, monk
     ]
 
 
+@pytest.mark.slow
 def test_a_warning_is_published_with_the_word(market: Market) -> None:
     market.source("one")
     market.says("one", DAYS[0], [offer(sku, "2.00") for sku in "abcdef"])
@@ -92,6 +93,7 @@ def test_a_warning_is_published_with_the_word(market: Market) -> None:
     assert told in within("status", data=folder()).stdout
 
 
+@pytest.mark.slow
 def test_drift_holds_each_source_against_its_run_before(market: Market) -> None:
     market.source("one")
     market.source("once")
@@ -109,6 +111,7 @@ def test_drift_holds_each_source_against_its_run_before(market: Market) -> None:
     assert market.sql("SELECT severity, check_name FROM gate_results") == [("info", "names_are_known")]
 
 
+@pytest.mark.slow
 def test_a_withheld_collection_is_listed_decided_and_recorded(market: Market) -> None:
     market.source("one", offers=range(2, 100))
     market.says("one", DAYS[0], [offer("a"), offer("b")])

@@ -46,6 +46,7 @@ def says(market: Market, source: str, days: dict[str, list[dict[str, Any]] | byt
         market.says(source, f"2026-03-{day}", offers, **more)
 
 
+@pytest.mark.slow
 def test_an_unchanged_price_is_one_run_whatever_is_missing_between(market: Market) -> None:
     """M01 and M03; a gap in collection, a login page and one absence end nothing."""
     market.source("one")
@@ -60,6 +61,7 @@ def test_an_unchanged_price_is_one_run_whatever_is_missing_between(market: Marke
     assert changes(market) == [("a", "up", "11", 2.49, 2.6, pytest.approx(4.418))]
 
 
+@pytest.mark.slow
 def test_two_whole_collections_without_it_end_a_price(market: Market) -> None:
     market.source("one")
     rest = [offer(f"r{i}", "5.00") for i in range(4)]
@@ -74,6 +76,7 @@ def test_two_whole_collections_without_it_end_a_price(market: Market) -> None:
     assert market.sql("SELECT CAST(day AS VARCHAR) FROM price_changes WHERE change = 'gone'") == [("2026-03-03",)]
 
 
+@pytest.mark.slow
 def test_what_is_there_at_first_is_no_news_and_what_comes_later_is(market: Market) -> None:
     market.source("one")
     says(
@@ -88,6 +91,7 @@ def test_what_is_there_at_first_is_no_news_and_what_comes_later_is(market: Marke
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_part_of_a_list_says_nothing_of_the_rest(market: Market) -> None:
     """A partial collection shows prices and no absence; nor do fixtures."""
     market.source("one")
@@ -111,6 +115,7 @@ def test_a_part_of_a_list_says_nothing_of_the_rest(market: Market) -> None:
     assert [row[1] for row in changes(market)] == ["up"]
 
 
+@pytest.mark.slow
 def test_what_is_withheld_is_no_history_until_it_counts(market: Market) -> None:
     market.source("one")
     many = [offer(f"s{i}", "2.00") for i in range(40)]
@@ -123,6 +128,7 @@ def test_what_is_withheld_is_no_history_until_it_counts(market: Market) -> None:
     assert len(changes(market)) == 32
 
 
+@pytest.mark.slow
 def test_at_every_instant_an_offer_has_one_price_at_most(market: Market) -> None:
     for source, when, offers, kind in with_parts(market):
         market.says(source, when, offers, kind)
@@ -145,6 +151,7 @@ def test_at_every_instant_an_offer_has_one_price_at_most(market: Market) -> None
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))])
 def test_late_collections_land_right_whenever_they_come(market: Market, seed: int) -> None:
     """Loaded one by one in any order, or all at once: the same history."""
@@ -172,6 +179,7 @@ def test_a_back_series_that_runs_into_a_live_one_says_so(market: Market) -> None
     assert market.sql("SELECT sku, source_kind_before FROM price_changes") == [("b", "archived_page")]
 
 
+@pytest.mark.slow
 def test_overlaps_say_by_how_much_two_series_differ(market: Market) -> None:
     market.source("lambda_api", "lambda")
     market.source("lambda_page", "lambda", kind="page")
@@ -221,6 +229,7 @@ def test_two_sources_that_disagree_are_listed_and_build_none_the_less(market: Ma
     ]
 
 
+@pytest.mark.slow
 def test_every_offer_says_where_it_is_from_and_on_what_terms(market: Market) -> None:
     market.source("one")
     says(market, "one", {"01": [offer("a")]})
@@ -234,6 +243,7 @@ def test_every_offer_says_where_it_is_from_and_on_what_terms(market: Market) -> 
     ]
 
 
+@pytest.mark.slow
 def test_the_command_shows_what_moved(market: Market) -> None:
     market.source("one")
     market.source("two", "coreweave")

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flows import steps
+from flows import logs, steps
 from scrapers import keys
 from scrapers.fetch import Client, MissingKeyError
 from scrapers.source import Page, PageError
@@ -110,6 +110,7 @@ NAMES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_names_are_words_everywhere(market: Market, tmp_path: Path) -> None:
     """As SKU, name, region and tier: they are kept as they came, steer nothing, and reach no file but the ledger."""
     rows = [
@@ -143,7 +144,7 @@ def test_a_source_s_name_is_the_only_part_of_a_path() -> None:
         observed_at=database.now(),
         source_kind="live",
     )
-    files = [path for path in database.data_dir().rglob("*") if path.is_file()]
+    files = [path for path in database.data_dir().rglob("*") if path.is_file() and path.name != ".lock"]
     assert len(files) == 2
     assert all(database.archive_dir() in path.resolve().parents for path in files)
     assert [page.name for page in steps.archive().pages(manifest)] == ["../../../escaped"]
@@ -204,6 +205,15 @@ def test_a_key_file_that_does_not_read_is_named_and_not_quoted(key_file: Path, t
     assert SECRET not in str(caught.value)
 
 
+@pytest.mark.usefixtures("key_file")
+def test_a_key_of_the_file_is_in_no_log(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.set_up()
+    logs.LOGGER.warning("sent %s", SECRET)
+    monkeypatch.delenv("GPULEDGER_KEYS")
+    logs.set_up()
+    assert capsys.readouterr().err == "sent [key]\n"
+
+
 def test_a_key_file_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (tmp_path / "missing", tmp_path):
         monkeypatch.setenv("GPULEDGER_KEYS", str(path))
@@ -215,6 +225,7 @@ def test_a_key_file_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         keys.find("GPULEDGER_LAMBDA_API_KEY")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("key_file")
 def test_a_key_is_in_nothing_that_is_kept(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]

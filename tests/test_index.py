@@ -350,6 +350,7 @@ def by_hand(said: list[tuple[str, int, dict[str, float]]], last_day: int) -> Lev
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_in_whatever_pieces_it_is_built_it_is_what_the_definition_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

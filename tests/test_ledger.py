@@ -28,6 +28,7 @@ def medians(market: Market, segment: str = "all") -> dict[str, float | None]:
     return {str(day): value for day, value in rows}
 
 
+@pytest.mark.slow
 def test_loading_twice_changes_nothing(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer("a"), offer("b", "3.00")])
@@ -70,6 +71,7 @@ def busy_market(market: Market) -> list[tuple[str, str, Any, str]]:
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_any_order_of_loading_gives_the_same_warehouse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
@@ -119,6 +121,7 @@ def test_an_incremental_build_equals_a_full_one(market: Market, seed: int) -> No
         assert step_by_step[name] == rows, name
 
 
+@pytest.mark.slow
 def test_a_login_page_an_empty_answer_and_a_renamed_field_enter_no_mart(market: Market) -> None:
     for name in ("well", "login", "empty", "renamed", "cut"):
         market.source(name, "lambda" if name == "well" else "coreweave")
@@ -137,6 +140,7 @@ def test_a_login_page_an_empty_answer_and_a_renamed_field_enter_no_mart(market: 
     assert coverage == {"well": "ok", "login": "failed", "empty": "empty", "renamed": "failed", "cut": "failed"}
 
 
+@pytest.mark.slow
 def test_one_bad_record_does_not_end_the_page(market: Market) -> None:
     market.source("one")
     rows = [offer(f"s{i}") for i in range(98)]
@@ -150,6 +154,7 @@ def test_one_bad_record_does_not_end_the_page(market: Market) -> None:
     assert bad == [("no name",), ("null name",)]
 
 
+@pytest.mark.slow
 def test_a_count_far_from_the_last_is_withheld_until_three_agree(market: Market) -> None:
     market.source("one")
     many = [offer(f"s{i}") for i in range(40)]
@@ -173,6 +178,7 @@ def test_a_change_of_unit_is_withheld_and_never_accepted_by_itself(market: Marke
     assert "change of unit" in outcomes[-1].reason
 
 
+@pytest.mark.slow
 def test_a_person_overrides_a_verdict_and_it_is_on_record(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer(f"s{i}") for i in range(40)])
@@ -190,6 +196,7 @@ def test_a_person_overrides_a_verdict_and_it_is_on_record(market: Market) -> Non
         assert rows.fetchall() == [("withheld", "rule"), ("accepted", "ada")]
 
 
+@pytest.mark.slow
 def test_prices_are_carried_within_their_limits_only(market: Market) -> None:
     market.source("list", "lambda")
     market.source("ads", "vast")
@@ -210,6 +217,7 @@ def test_prices_are_carried_within_their_limits_only(market: Market) -> None:
     assert status == [("withheld", "no price within its age limit")]
 
 
+@pytest.mark.slow
 def test_an_unchanged_hyperscaler_price_fills_its_gap_and_a_changed_one_does_not(market: Market) -> None:
     market.source("aws_api", "aws")
     market.says(
@@ -228,6 +236,7 @@ def test_an_unchanged_hyperscaler_price_fills_its_gap_and_a_changed_one_does_not
     assert market.sql("SELECT DISTINCT is_bracketed FROM provider_prices_daily WHERE day = '2026-02-01'") == [(True,)]
 
 
+@pytest.mark.slow
 def test_an_offer_absent_from_a_whole_snapshot_has_no_price_that_day(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer("a", "2.00"), offer("b", "4.00")])
@@ -237,6 +246,7 @@ def test_an_offer_absent_from_a_whole_snapshot_has_no_price_that_day(market: Mar
     assert medians(market) == {"2026-03-01": 3.0, "2026-03-02": 4.0, "2026-03-03": 3.0}
 
 
+@pytest.mark.slow
 def test_the_last_snapshot_of_a_utc_day_is_the_days_price(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01T23:59:59", [offer("a", "3.00")])
@@ -246,6 +256,7 @@ def test_the_last_snapshot_of_a_utc_day_is_the_days_price(market: Market) -> Non
     assert medians(market) == {"2026-03-01": 3.0, "2026-03-02": 4.0}
 
 
+@pytest.mark.slow
 def test_forty_regions_do_not_outvote_one_neocloud(market: Market) -> None:
     market.source("aws_api", "aws")
     market.source("lambda_api", "lambda")
@@ -257,6 +268,7 @@ def test_forty_regions_do_not_outvote_one_neocloud(market: Market) -> None:
     assert market.sql("SELECT n_providers, status FROM prices_daily WHERE segment = 'all'") == [(2, "thin")]
 
 
+@pytest.mark.slow
 def test_one_source_counts_for_a_provider_and_the_other_says_why(market: Market) -> None:
     market.source("lambda_api", "lambda")
     market.source("lambda_page", "lambda", kind="page")
@@ -269,6 +281,7 @@ def test_one_source_counts_for_a_provider_and_the_other_says_why(market: Market)
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["live", "curated"])  # of which one lists everything and the other never does
 def test_of_prices_by_date_the_one_in_force_makes_the_day(market: Market, kind: str) -> None:
     market.source("one", kind="curated" if kind == "curated" else "api")
@@ -279,6 +292,7 @@ def test_of_prices_by_date_the_one_in_force_makes_the_day(market: Market, kind: 
     assert market.sql("SELECT price FROM offers_current") == [(Decimal("1.46"),)]
 
 
+@pytest.mark.slow
 def test_an_aggregator_speaks_only_where_no_source_of_ours_does(market: Market) -> None:
     market.source("lambda_api", "lambda")
     market.source("broker", "prime_intellect", is_aggregator=True)
@@ -291,6 +305,7 @@ def test_an_aggregator_speaks_only_where_no_source_of_ours_does(market: Market) 
     assert rows == [("coreweave", Decimal("5.00")), ("lambda", Decimal("2.00"))]
 
 
+@pytest.mark.slow
 def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer("a", "2.00")], "fixture")
@@ -304,6 +319,7 @@ def test_fixtures_leave_once_a_live_snapshot_is_good(market: Market) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_fixtures_that_left_long_ago_make_no_later_build_dearer(market: Market) -> None:
     market.source("listed")
     market.says("listed", "2026-01-01T12:00", [offer("recorded")], kind="fixture")
@@ -365,6 +381,7 @@ NO_PRICES = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_no_price_of_a_rented_machine_stays_out_and_says_why(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer(sku, **words) for sku, (words, _) in NO_PRICES.items()])
@@ -386,6 +403,7 @@ UNITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_unit_of_time_comes_to_an_hour(market: Market) -> None:
     market.source("one")
     offers = [
@@ -398,6 +416,7 @@ def test_every_unit_of_time_comes_to_an_hour(market: Market) -> None:
     assert found == {f"{per} {days}": Decimal(usd) for per, days, _, usd in UNITS}
 
 
+@pytest.mark.slow
 def test_an_outlier_is_judged_within_its_segment_only(market: Market) -> None:
     for place, price in enumerate(["2.00", "2.10", "2.20", "2.00", "19.00"]):
         name = market.source(f"n{place}", ["lambda", "coreweave", "crusoe", "verda", "nebius"][place])
@@ -428,6 +447,7 @@ def test_with_nothing_that_counts_the_build_says_so(market: Market, monkeypatch:
     assert market.sql("SELECT count(*) FROM prices_daily") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_failed_check_changes_nothing_and_keeps_the_published_copy(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:

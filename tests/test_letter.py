@@ -216,6 +216,7 @@ def test_what_can_not_be_reported_is_one_line(market: Path, arguments: tuple[str
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_part_of_the_site_leaves_the_whole_one_alone(market: Path) -> None:
     done = within("report", "--accelerators", "H100", "--runs", "gpt-3", "--since", "2026-01-05", data=market)
     assert done.returncode == 0, done.stderr

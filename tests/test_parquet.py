@@ -97,6 +97,7 @@ def test_a_late_day_writes_what_it_changes(market: Market) -> None:
     assert count("price_index_daily") == market.sql("SELECT count(*) FROM price_index_daily")[0][0]
 
 
+@pytest.mark.slow
 def test_a_full_build_of_the_same_rows_rewrites_no_month(market: Market) -> None:
     before = files()
     market.build(full=True)
@@ -104,6 +105,7 @@ def test_a_full_build_of_the_same_rows_rewrites_no_month(market: Market) -> None
     assert {name for name, file in files().items() if before[name] != file and "month=" in name} == set()
 
 
+@pytest.mark.slow
 def test_months_missed_by_a_killed_run_are_made_up_for(market: Market) -> None:
     for day in ("2026-03-20", "2026-04-02"):
         market.says("lambda", day, [offer("a", "2.40"), offer("b", "4.00")])

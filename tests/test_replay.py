@@ -65,6 +65,7 @@ def readings(market: Market) -> list[tuple[Any, ...]]:
         ).fetchall()
 
 
+@pytest.mark.slow
 def test_the_difference_is_shown_before_anything_is_replaced(market: Market) -> None:
     filled(market)
     assert replay(market.archive) == Replayed(read=4)
@@ -79,6 +80,7 @@ def test_the_difference_is_shown_before_anything_is_replaced(market: Market) -> 
     assert replay(market.archive, "one", steps.database.now()).read == 0
 
 
+@pytest.mark.slow
 def test_a_new_reading_stands_beside_the_old_and_holds(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPULEDGER_NOW", "2026-03-03T00:00:00Z")
     filled(market)
@@ -106,6 +108,7 @@ def test_a_new_reading_stands_beside_the_old_and_holds(market: Market, monkeypat
     assert market.tables() == tables
 
 
+@pytest.mark.slow
 def test_an_apply_that_is_interrupted_is_completed_by_the_next(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(market)
     mend(market, "one", READ, BETTER)
@@ -134,6 +137,7 @@ def test_an_apply_that_is_interrupted_is_completed_by_the_next(market: Market, m
     assert market.tables() == step_by_step
 
 
+@pytest.mark.slow
 def test_what_does_not_read_any_more_keeps_its_reading(market: Market) -> None:
     filled(market)
     mend(market, "one", "raise PageError", "pass\n        if len(page.json) == 4:\n            raise PageError")
@@ -145,6 +149,7 @@ def test_what_does_not_read_any_more_keeps_its_reading(market: Market) -> None:
     assert market.sql("SELECT count(*) FROM offers WHERE source = 'one'") == [(8,)]
 
 
+@pytest.mark.slow
 def test_a_parser_that_goes_back_is_read_by_again(market: Market) -> None:
     filled(market)
     mend(market, "one", READ, BETTER)
@@ -156,6 +161,7 @@ def test_a_parser_that_goes_back_is_read_by_again(market: Market) -> None:
     assert replay(market.archive, apply=True).recorded == 0
 
 
+@pytest.mark.slow
 def test_a_page_that_failed_is_read_once_its_parser_is_mended(market: Market) -> None:
     market.source("one")
     market.says(
@@ -177,6 +183,7 @@ def test_a_page_that_failed_is_read_once_its_parser_is_mended(market: Market) ->
     assert market.sql("SELECT sku, index_eligible FROM offers") == [("a", True)]
 
 
+@pytest.mark.slow
 def test_the_command_tells_first_and_replaces_when_told(market: Market) -> None:
     filled(market)
     mend(market, "one", READ, BETTER)

@@ -275,6 +275,7 @@ def test_a_site_is_small(written: Path) -> None:
     assert sum(path.stat().st_size for path in written.rglob("*") if path.is_file()) < 5_000_000
 
 
+@pytest.mark.slow
 def test_the_same_build_gives_the_same_site(written: Path, tmp_path: Path) -> None:
     assert digests(write_site(tmp_path / "again")) == digests(written)
 
@@ -413,6 +414,7 @@ def test_thinning_invents_nothing_and_keeps_the_newest() -> None:
     assert [gap.days for gap in gaps if gap.days != 7] == [35]
 
 
+@pytest.mark.slow
 def test_a_budget_is_kept_by_coarser_steps() -> None:
     days = [(day(n), float(n), "ok") for n in range(2000)]
     assert {len(thin(days, most_rows=most)) for most in (160, 130, 100, 60, 20, 2)} == {72, 22, 11, 6}
@@ -515,6 +517,7 @@ def test_a_mart_without_rows_is_no_failure(written: Path, tmp_path: Path) -> Non
     assert "H100" not in Reader(page(folder)).text
 
 
+@pytest.mark.slow
 def test_a_failure_leaves_the_site_that_was_there(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,12 +534,14 @@ def test_a_failure_leaves_the_site_that_was_there(
     assert sorted(path.name for path in tmp_path.iterdir()) == [".site.lock", "site"]
 
 
+@pytest.mark.slow
 def test_a_new_site_takes_the_old_one_s_place_whole(written: Path, tmp_path: Path) -> None:
     folder = write_site(tmp_path / "site")
     (folder / "accelerators" / "gone.html").write_text("of an older build")
     assert digests(write_site(folder)) == digests(written)
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_cleared(written: Path, tmp_path: Path) -> None:
     folder = write_site(tmp_path / "site")
     (tmp_path / ".site-new-abc").mkdir()

@@ -501,6 +501,7 @@ def test_what_is_withheld_says_why(withheld: dict[str, str], name: str) -> None:
     assert RULES[name].told in withheld[name]
 
 
+@pytest.mark.slow
 def test_what_a_person_accepts_counts_and_is_on_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     market = Market(tmp_path, monkeypatch)
     market.source("one", "made-up")

@@ -24,6 +24,7 @@ def status(now: str, *options: str) -> dict[str, dict[str, object]]:
     return {str(one["source"]): one for one in lines if one["what"] == "source"}
 
 
+@pytest.mark.slow
 def test_ages_gaps_and_reasons(market: Market) -> None:
     market.source("one")
     market.source("never")
@@ -42,6 +43,7 @@ def test_ages_gaps_and_reasons(market: Market) -> None:
     assert {name: (one["status"], one["is_late"]) for name, one in never.items()} == {"never": ("never", False)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("now", "within_hours", "exit_status"),
     [("2026-03-02T07:00:00Z", None, 0), ("2026-03-04T07:00:00Z", None, 1), ("2026-03-04T07:00:00Z", "3d", 0)],
@@ -58,6 +60,7 @@ def test_a_dead_man_check_fails_when_all_is_older_than_promised(
     assert ("promised 36 h" in done.stderr) == (exit_status == 1)
 
 
+@pytest.mark.slow
 def test_a_dead_man_check_tells_one_late_source_from_all(market: Market) -> None:
     market.source("one")
     market.source("two")
@@ -116,6 +119,7 @@ def test_the_log_as_json_has_the_facts_and_no_key(
     assert (theirs["logger"], theirs["message"]) == ("some.library", "odd thing")
 
 
+@pytest.mark.slow
 def test_every_line_of_a_command_is_json_when_asked_for(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-02T06:00", [offer("a")])

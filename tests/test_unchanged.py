@@ -210,6 +210,7 @@ def test_rests_double_to_a_week_and_end() -> None:
     assert Streak(9, NOON).rests_until(NOON - timedelta(days=400)) is None
 
 
+@pytest.mark.slow
 def test_a_source_that_keeps_failing_is_asked_less_often_and_each_time_says_so(host: Host) -> None:
     host.status = 404
     tried = [hour for hour in range(72) if host.collect(hours=hour).outcome == "failed"]

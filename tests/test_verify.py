@@ -43,6 +43,7 @@ def change(sql: str) -> None:
         connection.execute(sql)
 
 
+@pytest.mark.slow
 def test_what_was_built_day_by_day_verifies_and_leaves_nothing_behind() -> None:
     found = verify()
     assert (found.agrees, found.note) == (True, "")
@@ -50,6 +51,7 @@ def test_what_was_built_day_by_day_verifies_and_leaves_nothing_behind() -> None:
     assert [path for path in database.data_dir().iterdir() if path.name.startswith(".scratch")] == []
 
 
+@pytest.mark.slow
 def test_a_changed_a_missing_and_a_made_up_row_are_named() -> None:
     change(
         "UPDATE prices_daily SET usd_per_accelerator_hour_median = 1.23 WHERE day = '2026-03-02' AND segment = 'all'"
@@ -65,6 +67,7 @@ def test_a_changed_a_missing_and_a_made_up_row_are_named() -> None:
     assert found["main.basis_prices_daily"].only_published == 1
 
 
+@pytest.mark.slow
 def test_the_last_digit_of_a_sum_is_no_difference_and_more_is() -> None:
     change("UPDATE prices_daily SET usd_per_gb_hour = usd_per_gb_hour * (1 + 1e-12)")
     assert differing() == {}
@@ -72,6 +75,7 @@ def test_the_last_digit_of_a_sum_is_no_difference_and_more_is() -> None:
     assert set(differing()) == {"main.prices_daily"}
 
 
+@pytest.mark.slow
 def test_a_view_that_says_something_else_is_named() -> None:
     change("UPDATE intermediate.matched_pairs SET mean_log_relative = -1 WHERE day = '2026-03-02'")
     found = differing()
@@ -79,6 +83,7 @@ def test_a_view_that_says_something_else_is_named() -> None:
     assert "price_index" in found["main.price_index_daily"].example
 
 
+@pytest.mark.slow
 def test_rows_of_other_rules_are_told_apart_from_faults() -> None:
     change("UPDATE builds SET reference_hash = 'older'")
     found = verify()

@@ -161,6 +161,7 @@ def outcomes(found: list[Manifest | Skipped]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_one_copy_a_week_at_its_own_time_parsed_by_the_source_itself(
     internet: Internet, fill: Fill, market: Market, pace: Pace
 ) -> None:
