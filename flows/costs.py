@@ -48,7 +48,7 @@ _SHOWN = {
     ),
     "changes": (
         "path", "basis", "accelerator_before", "accelerator_after", "cost_usd_before", "cost_usd_after", "change_usd", "price_usd", "panel_usd",
-        "hardware_usd", "recipe_usd", "assumptions_usd", "unsplit_usd",
+        "hardware_usd", "recipe_usd", "assumptions_usd", "unsplit_usd", "money_usd",
     ),
 }  # fmt: skip
 _AMOUNT = re.compile(r"(\d+(?:\.\d*)?(?:e[+-]?\d+)?|\.\d+)\s*([kmbt]?)", re.IGNORECASE)
@@ -448,10 +448,6 @@ def _at_home(part: str, count: int, subject: "OwnRun | str | None", household: "
 def _compare(name: str, and_day: str | None, asked: Asked) -> None:
     from warehouse import cost_questions, own_runs, what_if
 
-    if asked.money != cost_questions.Money():
-        raise WrongUsageError(
-            "compare tells nominal US dollars of the final run, so that the parts add up: leave --currency, --real and --project"
-        )
     if not asked.on:
         raise WrongUsageError("compare needs two days: --on 2020-09-01 --and today")
     with what_if.supposing(own_runs.read(), asked.constants) as connection:
@@ -466,7 +462,7 @@ def _compare(name: str, and_day: str | None, asked: Asked) -> None:
         if earlier == later:
             raise WrongUsageError(f"compare needs two days, not {earlier} twice")
         what_if.between(connection, earlier, later)
-        answer = cost_questions.compared(connection, run, earlier, later, where.basis)
+        answer = cost_questions.compared(connection, run, earlier, later, where.basis, asked.money)
     _show(answer, "changes", asked, f"{run} has no cost on both {earlier} and {later} on any basis")
 
 
@@ -485,7 +481,8 @@ def _show(answer: "Answer", table: str, asked: Asked, nothing: str) -> None:
     if asked.form is Format.TABLE:
         # Costs may be told in another unit than dollars of the day.
         unit = asked.money.unit
-        places = [columns.index(column.replace("usd", unit)) for column in _SHOWN[table]]
+        wanted = [column.replace("usd", unit) for column in _SHOWN[table]]
+        places = [columns.index(column) for column in wanted if column in columns or not column.startswith("money_")]
         rows = [tuple(row[place] for place in places) for row in rows]
         columns = [columns[place] for place in places]
         rows = rows if asked.every else rows[:SHOWN_ROWS]

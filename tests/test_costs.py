@@ -287,6 +287,29 @@ def test_same_quality(ledger: Path) -> None:
     assert run == min(rows, key=lambda row: row["cost_usd_mid"])["run"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "unit"),
+    [(["--currency", "EUR"], "eur"), (["--real", "2024"], "usd_of_2024"), (["--project", "1.5"], "usd")],
+)
+def test_in_other_money_the_parts_of_a_change_add_up_too(ledger: Path, asked: list[str], unit: str) -> None:
+    days = ("compare", "gpt-3", "--on", "2020-09-01", "--and", "2024-09-02", "--basis", "hyperscaler_median")
+    nominal, told = cost(ledger, *days), cost(ledger, *days, *asked)
+    parts = [f"{part}_{unit}" for part in ("price", "panel", "hardware", "recipe", "assumptions", "unsplit", "money")]
+    assert len(told) == len(nominal) > 1
+    for before, row in zip(nominal, told, strict=True):
+        change = row[f"cost_{unit}_after"] - row[f"cost_{unit}_before"]
+        assert math.isclose(row[f"change_{unit}"], change, rel_tol=1e-9)
+        assert math.isclose(sum(row[part] for part in parts), change, rel_tol=1e-9)
+        if unit == "eur":
+            # 1.1987 and 1.1061 US dollars a euro, by the European Central Bank.
+            assert math.isclose(before["cost_usd_before"] / row["cost_eur_before"], 1.1987, rel_tol=1e-3)
+            assert math.isclose(before["cost_usd_after"] / row["cost_eur_after"], 1.1061, rel_tol=1e-3)
+            assert row["money_eur"] > 0
+        if unit == "usd":
+            assert math.isclose(row["price_usd"], 1.5 * before["price_usd"], rel_tol=1e-9, abs_tol=1e-9)
+            assert row["money_usd"] == 0
+
+
 def test_compare_takes_a_change_apart(ledger: Path) -> None:
     rows = cost(ledger, "compare", "gpt-3", "--on", "2020-09-01", "--and", "today")
     assert {"as_run", "cheapest_part_relaxed"} <= {row["path"] for row in rows}

@@ -36,6 +36,11 @@ class Money:
         return f"usd_of_{self.real_year}" if self.real_year is not None else self.currency.lower()
 
 
+_DOLLARS = Money()
+# The logarithmic mean of two amounts; of two that are one to the last digits, that one.
+_LOG_MEAN = "(CASE WHEN abs(ln(({1}) / ({0}))) < 1e-9 THEN {0} ELSE (({1}) - ({0})) / ln(({1}) / ({0})) END)"
+
+
 def price_days(connection: Connection) -> tuple[date, date]:
     """First and last day with prices. Raises ImpossibleQuestionError when there is none."""
     [(first, last)] = connection.execute("SELECT min(day), max(day) FROM basis_prices_daily").fetchall()
@@ -448,18 +453,42 @@ def fine_tuning(connection: Connection, model: str, tokens: float, method: str, 
     )
 
 
-def compared(connection: Connection, run: str, earlier: date, later: date, basis: str | None) -> Answer:
-    """Why a run's cost changed between two days, per path and basis. For a connection on which those days were taken apart."""
-    return ask(
-        connection,
-        """
+def compared(
+    connection: Connection, run: str, earlier: date, later: date, basis: str | None, money: Money = _DOLLARS
+) -> Answer:
+    """Why a run's cost changed between two days, per path and basis. For a connection on which those days were taken apart.
+
+    In another currency or real dollars the money is a part of its own (``money_…``: the exchange rate, or inflation), and the parts add up as
+    before: each is its share of the change in logarithms, at the logarithmic mean of the costs as told. Raises ImpossibleQuestionError.
+    """
+    asked = """
         SELECT * EXCLUDE (period)
         FROM training_cost_changes
         WHERE run = $run AND from_day = $earlier AND to_day = $later AND ($basis IS NULL OR basis = $basis)
         ORDER BY list_position(['as_run', 'cheapest_part', 'cheapest_part_relaxed', 'cheapest_recipe'], path), basis
-        """,
-        {"run": run, "earlier": earlier, "later": later, "basis": basis},
+        """
+    parameters = {"run": run, "earlier": earlier, "later": later, "basis": basis}
+    if money == _DOLLARS:
+        return ask(connection, asked, parameters)
+    ask(connection, f"CREATE OR REPLACE TEMP TABLE changes AS {asked}", parameters)
+    connection.execute("CREATE OR REPLACE TEMP TABLE told AS SELECT unnest([$1, $2]::DATE[]) AS day", [earlier, later])
+    factors = dict(
+        connection.execute(
+            f"SELECT day, CAST({_factor(connection, money) or 1.0} AS DOUBLE) * {money.project!r} FROM told"
+        ).fetchall()
     )
+    before, after = factors[earlier], factors[later]
+    columns = [row[0] for row in connection.execute("DESCRIBE changes").fetchall()]
+    changed = {"cost_usd_before": f"{before!r} * cost_usd_before", "cost_usd_after": f"{after!r} * cost_usd_after"}
+    changed["change_usd"] = f"{changed['cost_usd_after']} - {changed['cost_usd_before']}"
+    scale = f"({_LOG_MEAN.format(changed['cost_usd_before'], changed['cost_usd_after'])} / {_LOG_MEAN.format('cost_usd_before', 'cost_usd_after')})"
+    shown = [
+        f"{changed.get(column, f'{column} * {scale}' if column.endswith('_usd') else column)} AS {column.replace('usd', money.unit)}"
+        for column in columns
+    ]
+    mean = _LOG_MEAN.format(changed["cost_usd_before"], changed["cost_usd_after"])
+    shown.append(f"{mean} * ln({after!r} / {before!r}) AS money_{money.unit}")
+    return ask(connection, f"SELECT {', '.join(shown)} FROM changes ORDER BY rowid")
 
 
 def _told(connection: Connection, sql: str, parameters: dict[str, object], money: Money) -> Answer:
