@@ -121,6 +121,7 @@ def test_a_folder_in_its_place_is_one_line(market: Market) -> None:
     completes(market)
 
 
+@pytest.mark.slow
 def test_a_writer_that_never_ends_is_named(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     waited = iter([0.0, 0.0, 61.0])
     with database.writer_lock():
@@ -132,6 +133,7 @@ def test_a_writer_that_never_ends_is_named(market: Market, monkeypatch: pytest.M
 # --- The disk
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EIO, errno.EDQUOT])
 def test_a_disk_that_takes_no_archive(market: Market, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     def fsync(_: int) -> None:
@@ -150,6 +152,7 @@ def test_a_disk_that_takes_no_archive(market: Market, monkeypatch: pytest.Monkey
     completes(market)
 
 
+@pytest.mark.slow
 def test_a_disk_that_takes_no_published_copy(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     def copyfile(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

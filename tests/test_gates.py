@@ -37,6 +37,7 @@ def test_a_severity_that_there_is_not_is_an_error() -> None:
         gates.severity_of("odd", "-- Says.\n-- severity: fatal\nSELECT 1")
 
 
+@pytest.mark.slow
 def test_a_failed_gate_keeps_the_last_good_copy_and_says_so(market: Market, monkeypatch: pytest.MonkeyPatch) -> None:
     market.source("one")
     market.says("one", DAYS[0], [offer("a", "2.00")])

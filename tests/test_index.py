@@ -229,6 +229,7 @@ def test_a_market_seen_every_90_days_yields_the_true_change(world: World, what: 
     assert carried_to + 1 not in found, "a day without a price has no row"
 
 
+@pytest.mark.slow
 def test_what_comes_back_after_its_limit_is_new(world: World) -> None:
     """Carried for 14 days, away for more than 180."""
     assert index(world, "seldom")[361] == (1, pytest.approx(30))

@@ -447,7 +447,6 @@ def test_with_nothing_that_counts_the_build_says_so(market: Market, monkeypatch:
     assert market.sql("SELECT count(*) FROM prices_daily") == [(0,)]
 
 
-@pytest.mark.slow
 def test_a_failed_check_changes_nothing_and_keeps_the_published_copy(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:

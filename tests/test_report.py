@@ -194,6 +194,7 @@ def test_every_figure_is_explained(written: Path) -> None:
                 assert "explain.html#" in text, path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", explanations.ALL, ids=lambda one: one.key)
 def test_what_explains_a_figure_runs(written: Path, one: explanations.Explanation) -> None:
     with database.connect_published() as connection:
