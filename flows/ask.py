@@ -93,7 +93,8 @@ def parse(
 def prices(
     accelerator: ACCELERATOR,
     count: Annotated[
-        int | None, typer.Option(min=1, help="So many in one place, with a fabric if it takes more than a node.")
+        int | None,
+        typer.Option(min=1, max=1_000_000, help="So many in one place, with a fabric if it takes more than a node."),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every offer, not only the cheapest.")] = False,
     form: FORMAT = Format.TABLE,
@@ -127,6 +128,13 @@ def trend(
 
     with database.connect_published() as connection:
         keys = ask.accelerators(connection, accelerator)
+        for option, column, told in (
+            ("--segment", "segment", segment),
+            ("--pricing-model", "pricing_model", pricing_model),
+        ):
+            known = ask.known(connection, "prices_daily", column)
+            if told not in known:
+                raise WrongUsageError(f"{option} is not {told!r}; there is {', '.join(known)}")
         answer = ask.trend(
             connection,
             keys,
@@ -156,7 +164,11 @@ def sql(
 
     with database.connect_published() as connection:
         ask.read_only(connection)
+        if (count := ask.statements(connection, query)) != 1:
+            raise WrongUsageError(f"sql runs one statement, and this is {count or 'none'}")
         answer = ask.ask(connection, query)
+    if form is Format.JSON and len(set(answer.columns)) < len(answer.columns):
+        raise WrongUsageError("JSON has no room for two columns of one name; give each its own with AS")
     print_rows(answer.columns, answer.rows, form)
 
 

@@ -91,7 +91,10 @@ def amount(text: str, option: str) -> float:
         raise WrongUsageError(f"{option} is not a positive number: {text!r}; write it like 7e9 or 7B")
     value = float(found[1]) * _SCALE[found[2].lower()]
     if not 0 < value < 1e300:
-        raise WrongUsageError(f"{option} has to be more than nothing and finite, not {text}")
+        size = "more than nothing" if value <= 0 else "less than 1e300"
+        raise WrongUsageError(f"{option} has to be {size} and finite, not {text}")
+    if value < 1 and option in {"--params", "--active", "--tokens"}:
+        raise WrongUsageError(f"{option} has to be at least 1, not {text}")
     return value
 
 
@@ -203,7 +206,7 @@ def cost(
     )
     for option, number in (("--accelerators", accelerators), ("--count", count)):
         if number is not None and not 1 <= number <= MOST_ACCELERATORS:
-            raise WrongUsageError(f"{option} has to be at least 1, not {number}")
+            raise WrongUsageError(f"{option} has to be from 1 to {MOST_ACCELERATORS}, not {number}")
     asked = Asked(
         on=tuple(on or []), part=accelerator, basis=basis, money=_money(currency, real, project),
         goodput=_share("--goodput", goodput), mfu=_share("--mfu", mfu), accelerators=accelerators,
@@ -441,7 +444,10 @@ def _at_home(part: str, count: int, subject: "OwnRun | str | None", household: "
     if answer.rows[0][answer.columns.index(f"purchase_{asked.money.unit}")] is None:
         said = "nobody told what it costs to buy, so say it with --purchase"
     else:
-        said = "bought at the price of {purchase_priced_on}; resale: {resale_from}"
+        bought = (
+            "bought as told" if household.purchase_usd is not None else "bought at the price of {purchase_priced_on}"
+        )
+        said = f"{bought}; resale: {{resale_from}}"
     _note(answer, asked, f"{{accelerators}} x {{accelerator}}; {said}; {{day}}, on {{basis}}")
 
 

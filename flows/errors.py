@@ -34,6 +34,8 @@ def explained() -> Iterator[None]:
     except Exception as error:
         if told_to_end:  # the engine was interrupted, and told it in its own way
             _end()
+        if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
+            sys.exit(128 + signal.SIGINT)
         told = _told(error)
         if told is None:
             raise
@@ -94,9 +96,15 @@ def _told(error: Exception) -> tuple[int, str] | None:
     if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
         where = f"cannot write {error.filename}" if error.filename else "cannot write"
         return 1, f"{where}: {error.strerror}; nothing is half done, run this again when that is mended"
-    if line := failure(error):
+    if line := _under_a_file(error) or failure(error):
         return 1, line
     module = type(error).__module__.partition(".")[0]
     if module in {"warehouse", "scrapers", "flows"} and isinstance(error, RuntimeError | ValueError | LookupError):
         return 1, str(error)
+    return None
+
+
+def _under_a_file(error: Exception) -> str | None:
+    if isinstance(error, NotADirectoryError):
+        return f"{error.filename} is under a file, not a folder; set GPULEDGER_DATA to a folder of yours"
     return None

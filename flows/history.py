@@ -1,11 +1,12 @@
 """The commands about what was: changes, replay."""
 
+import difflib
 from collections import Counter
 from typing import Annotated
 
 import typer
 
-from flows.app import FORMAT, app, when
+from flows.app import FORMAT, WrongUsageError, app, when
 from flows.ask import day_of, show
 from flows.keep import say_built
 from flows.output import Format, print_rows, say
@@ -32,6 +33,9 @@ def changes(
 
     with database.connect_published() as connection:
         keys = None if accelerator is None else ask.accelerators(connection, accelerator)
+        if provider is not None and provider not in (known := ask.known(connection, "staging.providers", "provider")):
+            near = difflib.get_close_matches(provider, known, n=4, cutoff=0.4) or known[:4]
+            raise WrongUsageError(f"no provider {provider!r}; near it: {', '.join(near)}")
         answer = history.changes(connection, since=day_of(since), provider=provider, keys=keys)
     show(answer, form, "nothing changed in that time", every=every)
 

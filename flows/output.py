@@ -6,7 +6,7 @@ import logging
 import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -40,8 +40,8 @@ def plain(value: Any) -> Any:
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
-    if isinstance(value, date | UUID):
-        return str(value)
+    if isinstance(value, date | time | timedelta | UUID | bytes):
+        return value.hex() if isinstance(value, bytes) else str(value)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, dict):

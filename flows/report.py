@@ -51,18 +51,23 @@ def report(
 ) -> None:
     """Write the report from what is published: as a site, or what moved in a week as Markdown, CSV or JSON on stdout.
 
-    Example: gpuledger report
-    Example: gpuledger report --format md --accelerators H100,a100-sxm-80gb --runs gpt-3
+    Examples:
+      gpuledger report
+      gpuledger report --format md --accelerators H100,a100-sxm-80gb --runs gpt-3
     """
     from flows import steps
     from warehouse import database
+    from warehouse.reports import site
 
     with database.connect_published() as connection:
         scope = _scope(connection, since, accelerators, runs)
     if form is ReportFormat.HTML:
         if to is None and not scope.is_whole:
             to = database.data_dir() / "site-part"
-        say(f"report: {steps.report(scope, to)}")
+        try:
+            say(f"report: {steps.report(scope, to)}")
+        except site.NotASiteError as error:
+            raise WrongUsageError(str(error)) from None
         return
     if to is not None:
         raise WrongUsageError(f"--to is where the site goes; --format {form.value} prints: redirect it into a file")

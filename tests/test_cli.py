@@ -172,3 +172,38 @@ def test_cells_from_outside_steer_neither_terminal_nor_spreadsheet(ledger: Path)
     query = "SELECT '=HYPERLINK(1)' AS a, chr(27) || '[31mred' AS b"
     assert "\x1b" not in within("sql", query, data=ledger).stdout
     assert "'=HYPERLINK" in within("sql", query, "--format", "csv", data=ledger).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sql", ""], "one statement, and this is none"), (["sql", ";"], "one statement, and this is none"),
+        (["sql", "SELECT 1; SELECT 2"], "one statement, and this is 2"),
+        (["sql", "SELECT 1 AS a, 2 AS a", "--format", "json"], "two columns of one name"),
+        (["trend", "H100", "--segment", "foo"], "there is"), (["trend", "H100", "--pricing-model", "foo"], "on_demand"),
+        (["changes", "--provider", "lamda"], "near it: lambda"), (["cost", "--params", "1e-300", "--tokens", "1e9"], "at least 1"),
+        (["cost", "gpt-3", "--accelerators", "1000000000000"], "from 1 to"),
+    ],
+)  # fmt: skip
+def test_what_nobody_can_mean_is_one_line(ledger: Path, arguments: list[str], told: str) -> None:
+    done = within(*arguments, data=ledger)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr.splitlines()[-1]
+
+
+def test_values_that_json_has_not_are_text(ledger: Path) -> None:
+    done = within(
+        "sql", "SELECT 'x'::BLOB AS a, INTERVAL 3 DAY AS b, TIME '06:00' AS c", "--format", "json", data=ledger
+    )
+    assert json_lines(done) == [{"a": "78", "b": "3 days, 0:00:00", "c": "06:00:00"}]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["prices", "H100"], ["status"], ["doctor"], ["quarantine"], ["sources"], ["build"]]
+)
+def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "file").write_text("mine")
+    done = within(*arguments, data=tmp_path / "file")
+    assert done.returncode == 1
+    assert str(tmp_path / "file") in done.stderr + done.stdout
+    assert (tmp_path / "file").read_text() == "mine"

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.command import within
 from tests.market import Market, offer
 from warehouse import database
 from warehouse.reports import claims, explanations, figure, links, methodology, pages, runs, series, site, wording
@@ -545,10 +546,34 @@ def test_a_new_site_takes_the_old_one_s_place_whole(written: Path, tmp_path: Pat
 @pytest.mark.slow
 def test_what_a_killed_run_left_is_cleared(written: Path, tmp_path: Path) -> None:
     folder = write_site(tmp_path / "site")
-    (tmp_path / ".site-new-abc").mkdir()
-    folder.rename(tmp_path / ".site-old-abc")  # killed between the two renames
+    (tmp_path / ".site-new-abcdefgh").mkdir()
+    folder.rename(tmp_path / ".site-old-abcdefgh")  # killed between the two renames
     assert digests(write_site(folder)) == digests(written)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".site.lock", "site"]
+
+
+@pytest.mark.usefixtures("written")
+def test_what_is_no_report_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    (tmp_path / "file.txt").write_text("more of it")
+    (tmp_path / "link").symlink_to(tmp_path / "mine")
+    for name in ("mine", "file.txt", "link", "."):
+        done = within("report", "--to", str(tmp_path / name), data=database.data_dir())
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "is not empty and no report; name a new folder" in done.stderr
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
+    assert (tmp_path / "file.txt").read_text() == "more of it"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file.txt", "link", "mine"]
+
+
+def test_a_neighbour_s_like_name_is_left_alone(written: Path, tmp_path: Path) -> None:
+    (tmp_path / ".site-notes").mkdir()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+    write_site(tmp_path / "link")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".site-notes", ".site.lock", "link", "site"]
+    assert digests(tmp_path / "site") == digests(written)
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(written: Path, tmp_path: Path) -> None:

@@ -39,11 +39,25 @@ def ask(connection: Connection, sql: str, parameters: object = None) -> Answer:
         raise QueryError(" ".join(str(error).split())[:500]) from None
 
 
+def statements(connection: Connection, sql: str) -> int:
+    """How many statements a text holds. Raises QueryError."""
+    try:
+        return len(connection.extract_statements(sql))
+    except duckdb.Error as error:
+        raise QueryError(" ".join(str(error).split())[:500]) from None
+
+
 def read_only(connection: Connection) -> None:
     """Nothing but reading this file from here on: no other file, no network, no settings, nothing of this process."""
     connection.execute("SET enable_external_access = false")
     connection.execute("SET python_enable_replacements = false")  # no variable of this program is a table
     connection.execute("SET lock_configuration = true")
+
+
+def known(connection: Connection, table: str, column: str) -> list[str]:
+    """The words that a column of a published table has."""
+    rows = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY 1").fetchall()
+    return [row[0] for row in rows]
 
 
 def accelerators(connection: Connection, name: str) -> list[str]:

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import importlib.resources
 import json
+import re
 import shutil
 import tempfile
 import textwrap
@@ -25,6 +26,27 @@ from warehouse.reports.figure import write_csv
 from warehouse.reports.pages import all_pages
 from warehouse.reports.scope import WHOLE, Scope
 
+# By its script a site is known to be ours.
+_SCRIPT_HEAD = "window.gpuLedgerCharts"
+
+
+class NotASiteError(WarehouseError):
+    """Something else is where the report should go."""
+
+
+def _may_be_replaced(folder: Path) -> bool:
+    """Whether nothing is there, or nothing in it, or a site of ours."""
+    if not folder.exists():
+        return True
+    if not folder.is_dir():
+        return False
+    with (
+        contextlib.suppress(FileNotFoundError, NotADirectoryError),
+        (folder / "assets" / "charts.js").open("rb") as script,
+    ):
+        return script.read(len(_SCRIPT_HEAD)) == _SCRIPT_HEAD.encode()
+    return not any(folder.iterdir())
+
 
 def write(
     connection: Connection, folder: Path, scope: Scope = WHOLE, pages: Pages | None = None, notice: str = ""
@@ -32,10 +54,13 @@ def write(
     """The site of the published copy, in ``folder``; returns its front page. ``pages`` are what the archive has of a snapshot, and
     ``notice`` stands at the top of every page.
 
-    Raises WarehouseError when the folder can't be written; the site that was there stands then.
+    Raises WarehouseError when the folder can't be written; the site that was there stands then. Raises NotASiteError, with nothing
+    touched, for a place that holds anything else.
     """
-    folder = folder.absolute()
+    folder = folder.resolve()
     try:
+        if not _may_be_replaced(folder):
+            raise NotASiteError(f"{folder} is not empty and no report; name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _taking_the_place_of(folder) as fresh:
             _write_pages(ledger.read(connection, scope, pages), fresh, notice)
@@ -50,7 +75,9 @@ def _write_pages(read: ledger.Ledger, folder: Path, notice: str) -> None:
     for name in ("csv", "assets", "accelerators", "providers", "runs", "explain"):
         (folder / name).mkdir()
     style = _text("style.css")
-    script = f'window.gpuLedgerCharts = {{ library: "{charts.library()}", templates: {charts.templates()} }};\n{_text("charts.js")}'
+    script = (
+        f'{_SCRIPT_HEAD} = {{ library: "{charts.library()}", templates: {charts.templates()} }};\n{_text("charts.js")}'
+    )
     (folder / "assets" / "style.css").write_text(style, encoding="utf-8")
     (folder / "assets" / "charts.js").write_text(script, encoding="utf-8")
     templates = _templates()
@@ -120,7 +147,8 @@ def _taking_the_place_of(folder: Path) -> Iterator[Path]:
     """
     with (folder.parent / f".{folder.name}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for leftover in folder.parent.glob(f".{folder.name}-*"):
+        ours = re.compile(rf"\.{re.escape(folder.name)}-(new|old)-[a-z0-9_]{{8}}")
+        for leftover in [path for path in folder.parent.iterdir() if ours.fullmatch(path.name) and path.is_dir()]:
             if leftover.name.startswith(f".{folder.name}-old-") and not folder.exists():
                 leftover.replace(folder)
             else:
