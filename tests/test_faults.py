@@ -187,8 +187,9 @@ def test_a_disk_that_fills_up_anywhere(tmp_path: Path, monkeypatch: pytest.Monke
         for arguments in (["collect", "vultr", "runpod", "lambda_page", "--fixtures"], ["build"]):
             done = ends_in(arguments, limit)
             if done.returncode:
-                refused(done, "File too large")
-                failed.add(arguments[0])
+                is_empty = arguments == ["build"] and "nothing is loaded yet" in done.stderr
+                refused(done, "" if is_empty else "File too large")
+                failed |= set() if is_empty else {arguments[0]}
     assert failed == {"collect", "build"}
     steps.load_archive()
     steps.build()
@@ -250,6 +251,7 @@ def test_a_file_that_may_not_be_opened(market: Market) -> None:
 def test_two_writers_at_once_both_end_well() -> None:
     for folder in (["vultr"], ["runpod"]):
         steps.collect_fixtures(folder)
+    steps.load_archive()
     commands = [["collect", "vultr", "--fixtures"], ["collect", "runpod", "--fixtures"], ["build"], ["build"]]
     running = [
         subprocess.Popen(
