@@ -347,6 +347,13 @@ def sold(row: Mapping[str, str], specs: Collection[str], *, by_the_hour: bool = 
         yield {**way, "price": asked.amount, "currency": asked.currency, "price_scope": scope}
 
 
+_SPOT_ALONE = Decimal("1.5")
+
+
+def _sold(offer: Offer) -> tuple[str, str, str | None]:
+    return offer.sku, offer.region, offer.tier
+
+
 def check_discounts(found: Iterable[Offer | Rejected]) -> list[Offer | Rejected]:
     """The same, once each. Raises PageError where columns cannot be what they say.
 
@@ -360,14 +367,18 @@ def check_discounts(found: Iterable[Offer | Rejected]) -> list[Offer | Rejected]
     dearest: dict[tuple[str, str, str | None], Decimal] = {}
     dearer: list[Offer] = []
     for offer in sorted(offers, key=lambda offer: (offer.pricing_model != "on_demand", offer.commitment_days)):
-        key = (offer.sku, offer.region, offer.tier)
+        key = _sold(offer)
         if offer.price > dearest.get(key, offer.price):
             dearer.append(offer)
         if offer.pricing_model != "spot":
             dearest[key] = offer.price
-    spot = [offer for offer in offers if offer.pricing_model == "spot"]
-    spot_dearer = [offer for offer in dearer if offer.pricing_model == "spot"]
-    if len(spot_dearer) < len(dearer) or (len(spot_dearer) > 1 and len(spot_dearer) > len(spot) / 2):
+    listed = {_sold(offer): offer.price for offer in offers if offer.pricing_model == "on_demand"}
+    spot = [offer for offer in offers if offer.pricing_model == "spot" and _sold(offer) in listed]
+    shares = [offer.price / listed[_sold(offer)] for offer in spot]
+    above = [share for share in shares if share > 1]
+    # Of a single pair nothing but its distance tells a busy day from columns that changed places.
+    is_swapped = len(above) > len(shares) / 2 and (len(above) > 1 or above[0] > _SPOT_ALONE)
+    if is_swapped or any(offer.pricing_model != "spot" for offer in dearer):
         raise PageError(f"{dearer[0].price} for {dearer[0].sku} is no discount: the columns are not what they say")
     return results
 

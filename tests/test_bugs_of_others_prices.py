@@ -841,8 +841,9 @@ def test_a_spot_price_above_on_demand_is_read_and_changed_columns_are_not() -> N
     real = both(("0.90", "0.95"), ("2.00", "1.10"), ("3.00", "1.60"))
     assert check_discounts(real) == real
     assert check_discounts(real[:2]) == real[:2]
-    with pytest.raises(PageError, match="is no discount"):
-        check_discounts(both(("0.90", "0.95"), ("1.10", "2.00"), ("1.60", "3.00")))
+    for swapped in ((("0.90", "0.95"), ("1.10", "2.00"), ("1.60", "3.00")), (("1.60", "3.90"),)):
+        with pytest.raises(PageError, match="is no discount"):
+            check_discounts(both(*swapped))
 
 
 def test_spot_that_repeats_every_price_on_demand_is_not_told(ledger: dict[str, Rows]) -> None:

@@ -282,8 +282,9 @@ def test_told_to_end_it_ends_soon_and_cleanly() -> None:
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=60)
         statuses.append(process.returncode)
-        # Before the program listens, the signal ends it as any other.
-        assert process.returncode in {0, ENDED, -signal.SIGTERM}, f"seed {seed}, attempt {attempt}: {told}"
+        # Before the program listens, the signal ends it as any other; what came of an ended one may be nothing to build.
+        is_empty = process.returncode == 1 and "nothing is loaded yet" in told
+        assert is_empty or process.returncode in {0, ENDED, -signal.SIGTERM}, f"seed {seed}, attempt {attempt}: {told}"
         assert "Traceback" not in told, f"seed {seed}, attempt {attempt}: {told}"
         if process.returncode == ENDED:
             assert (
