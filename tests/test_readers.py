@@ -80,10 +80,10 @@ def run(command: list[str], cwd: Path) -> str:
 
 
 def calls() -> list[str]:
-    from tests.test_schema import CALLS
+    from tests.test_schema import CALLS, narrowed
 
     return [
-        f"FROM {name}({arguments})" if is_table else f"SELECT {name}({arguments})"
+        f"FROM {name}({arguments}){narrowed(name)}" if is_table else f"SELECT {name}({arguments})"
         for (name, is_table), arguments in CALLS.items()
     ]
 
