@@ -26,6 +26,7 @@ import duckdb
 
 ledger = duckdb.connect("data/published/gpuledger.duckdb", read_only=True)
 ledger.execute("SET TimeZone = 'UTC'")
+ledger.execute("SET enable_progress_bar = false")
 views = "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE NOT internal"
 tables = "SELECT schema_name || '.' || table_name FROM duckdb_tables() WHERE NOT internal"
 for (name,) in ledger.execute(f"{views} UNION ALL {tables}").fetchall():

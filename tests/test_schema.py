@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests import document
@@ -84,6 +85,17 @@ def test_every_macro_answers(published: Connection, one: macro.Macro) -> None:
     rows = published.execute(f"FROM {call}{narrowed(one.name)}" if one.is_table else f"SELECT {call}").fetchall()
     assert rows
     assert rows[0][0] is not None
+
+
+def test_every_view_reads_where_the_copy_is_attached_under_another_name(ledger: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{ledger / 'published' / 'gpuledger.duckdb'}' AS elsewhere (READ_ONLY)")
+        views = connection.execute(
+            "SELECT schema_name || '.' || view_name FROM duckdb_views() WHERE database_name = 'elsewhere' AND NOT internal"
+        ).fetchall()
+        assert len(views) > 10
+        for (name,) in views:
+            connection.execute(f"SELECT * FROM elsewhere.{name} LIMIT 1").fetchall()
 
 
 def test_cheapest_on_the_newest_day_agrees_with_what_is_on_offer(published: Connection) -> None:

@@ -122,7 +122,7 @@ def _tables(sql: str) -> Iterator[tuple[int, int, str, bool]]:
         last = place + 1
         while last + 2 < len(tokens) and tokens[last + 1].token_type is TokenType.DOT:
             last += 2
-        name = sql[first.start : tokens[last].end + 1]
+        name = sql[first.start : tokens[last].end + 1].removeprefix("main.")
         is_named = last + 1 < len(tokens) and tokens[last + 1].token_type is TokenType.ALIAS
         if name not in own:
             yield first.start, tokens[last].end + 1, name, is_named

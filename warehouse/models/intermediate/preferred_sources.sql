@@ -10,4 +10,5 @@
 --   commitment_days: Days bound.
 --   preferred_source: The one source that counts.
 SELECT day, provider, accelerator, pricing_model, commitment_days, source AS preferred_source
-FROM provider_prices_daily
+-- Where the file is attached under another name, a view finds unqualified tables in its own schema only.
+FROM main.provider_prices_daily
