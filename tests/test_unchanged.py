@@ -230,7 +230,8 @@ def test_a_source_that_keeps_failing_is_asked_less_often_and_each_time_says_so(h
 
 
 def test_being_offline_counts_against_nobody(host: Host) -> None:
-    host.server.stop()
+    with HTTPServer() as closed:
+        host.server = closed  # the other tests go on with theirs
     for hour in range(8):
         manifest = host.collect(hours=hour)
         assert (manifest.outcome, manifest.streak.failures) == ("failed", 0)
