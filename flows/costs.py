@@ -157,7 +157,9 @@ def cost(
     precision: Annotated[
         Precision | None, typer.Option(help="Number format that it needs; 16 bits if not said.")
     ] = None,
-    memory: Annotated[Memory, typer.Option(help="What has to be held: the optimiser, or adapters.")] = Memory.ADAM,
+    memory: Annotated[
+        Memory | None, typer.Option(help="What has to be held: the optimiser, or adapters; 16-bit Adam if not said.")
+    ] = None,
     mfu: Annotated[float | None, typer.Option(help="Utilisation over all hours, on every part, such as 0.4.")] = None,
     accelerators: Annotated[int | None, typer.Option(help="So many, on every part.")] = None,
     deadline: Annotated[str | None, typer.Option(help="The time it may take, such as 21d.")] = None,
@@ -210,7 +212,8 @@ def cost(
     asked = Asked(
         on=tuple(on or []), part=accelerator, basis=basis, money=_money(currency, real, project),
         goodput=_share("--goodput", goodput), mfu=_share("--mfu", mfu), accelerators=accelerators,
-        hours=None if deadline is None else hours_of(deadline, "--deadline"), precision=precision, memory=memory, form=form, every=every,
+        hours=None if deadline is None else hours_of(deadline, "--deadline"), precision=precision, memory=memory or Memory.ADAM,
+        form=form, every=every,
     )  # fmt: skip
     own = None if (params is None and tokens is None) or finetune else _own(params, tokens, active, asked)
     if is_comparison:
@@ -220,10 +223,14 @@ def cost(
             _not_negative(option, value)
             for option, value in (("--purchase", purchase), ("--resale", resale), ("--usd-per-kwh", usd_per_kwh))
         )
+        if bought is not None and sold is not None and sold > bought:
+            raise WrongUsageError(f"--resale {sold:g} is more than --purchase {bought:g}")
         _at_home(at_home, count, own or run or None, Household(power, bought, sold), asked)
     elif budget is not None:
         _budget(amount(budget, "--budget"), asked)
     elif finetune is not None:
+        if memory is not None:
+            raise WrongUsageError("--method says what fine-tuning has to hold; leave out --memory")
         _fine_tune(finetune, tokens, method, asked)
     elif own is not None:
         _own_run(own, asked)

@@ -14,7 +14,8 @@ from prefect.client.schemas.objects import State
 from prefect.futures import wait
 from prefect.task_runners import ThreadPoolTaskRunner
 
-from flows import steps, tell
+from flows import prefect_database, steps, tell
+from flows.prefect_database import PrefectDatabaseError
 from flows.steps import Outcome
 from scrapers.archive import Manifest
 from scrapers.source import Adapter
@@ -176,7 +177,10 @@ def pipeline(*, fixtures: bool = False) -> tuple[list[Outcome], Built | None, Pa
 def run_pipeline(*, fixtures: bool) -> tuple[list[Outcome], Built | None, Path]:
     """Run the pipeline in this process. Raises PipelineError when Prefect's server does not start."""
     try:
+        prefect_database.check()
         return pipeline(fixtures=fixtures)
+    except PrefectDatabaseError as error:
+        raise PipelineError(f"{error}, or do without Prefect: gpuledger collect, build, report") from None
     except RuntimeError as error:
         if "ephemeral Prefect API server" not in str(error):
             raise

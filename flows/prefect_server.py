@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 
-from flows import prefect_settings
+from flows import prefect_database, prefect_settings
 from warehouse import database
 
 START_SECONDS = 180.0
@@ -32,9 +32,10 @@ class ServerError(RuntimeError):
 def running() -> Iterator[subprocess.Popen[bytes]]:
     """A server, ready, whose address and password are in this process's environment; stopped afterwards.
 
-    Prefect must not be imported before. Raises ServerError when it does not start.
+    Prefect must not be imported before. Raises ServerError when it does not start, PrefectDatabaseError.
     """
     os.environ.update(prefect_settings.chosen())
+    prefect_database.check()
     port = _free_port()
     # Anyone on this machine can reach the port; only this process and what it starts know the password.
     password = f"gpuledger:{secrets.token_urlsafe(24)}"

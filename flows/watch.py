@@ -106,7 +106,7 @@ def _look(names: list[str], within: str | None) -> "tuple[_Ledger, list[Fared], 
     folder = database.data_dir()
     free = shutil.disk_usage(folder if folder.exists() else folder.parent).free
     ledger = _Ledger(
-        **_whole(failure, words, limit or PUBLISHED_PROMISED),
+        **_whole(failure, words, PUBLISHED_PROMISED if limit is None else limit),
         withheld=sum(str(row[-1]).startswith("gpuledger") for row in waiting),
         disk_bytes=disk,
         disk_free_bytes=free,

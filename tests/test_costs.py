@@ -354,6 +354,8 @@ def test_compare_takes_a_change_apart(ledger: Path) -> None:
         (["--at-home", "rtx-4090", "--count", "0"], "from 1 to"),
         (["--finetune", "gpt-4", "--tokens", "1e8"], "how large gpt-4 is"),
         (["--finetune", "llama-7b"], "needs --tokens"),
+        (["--finetune", "llama-7b", "--tokens", "1e8", "--memory", "adam"], "leave out --memory"),
+        (["--at-home", "rtx-4090", "--purchase", "100", "--resale", "1000"], "is more than --purchase"),
         (["compare", "gpt-3"], "compare needs two days"),
         (["compare", "gpt-3", "--on", "2020-09-01", "--and", "2020-09-01"], "twice"),
         (["compare"], "write one run"),

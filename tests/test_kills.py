@@ -90,3 +90,34 @@ def test_killed_anywhere_the_next_run_completes_it(tmp_path: Path) -> None:
         assert start(folder).wait(300) == 0, f"seed {seed}"
         assert content(folder / "warehouse.duckdb") == expected, f"seed {seed}"
         assert content(folder / "published" / "gpuledger.duckdb") == expected, f"seed {seed}"
+
+
+def start_prefect_run(folder: Path) -> subprocess.Popen[bytes]:
+    """The whole as a Prefect flow, with the server that it starts, in a process group of their own."""
+    own = {"GPULEDGER_DATA": str(folder), "PREFECT_HOME": str(folder / "prefect")}
+    return subprocess.Popen(
+        [sys.executable, "-m", "flows.cli", "run", "--fixtures"],
+        env=os.environ | own,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def test_a_prefect_run_that_was_killed_is_completed_by_the_next(tmp_path: Path) -> None:
+    """Five of two hundred kills; its own database is left as it was, and once it is gone."""
+    assert start(tmp_path / "clean").wait(300) == 0
+    expected = content(tmp_path / "clean" / "warehouse.duckdb")
+    seed = random.randrange(10**6)
+    chance = random.Random(seed)
+    folder = tmp_path / "killed"
+    for attempt in range(max(1, KILLS // 40)):
+        process = start_prefect_run(folder)
+        time.sleep(chance.uniform(8, 40))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for file in (folder / "warehouse.duckdb", folder / "published" / "gpuledger.duckdb"):
+            assert not file.exists() or whole_snapshots_only(file), f"seed {seed}, attempt {attempt}: {file}"
+    (folder / "prefect" / "prefect.db").unlink(missing_ok=True)
+    assert start_prefect_run(folder).wait(600) == 0, f"seed {seed}"
+    assert content(folder / "warehouse.duckdb") == expected, f"seed {seed}"
+    assert content(folder / "published" / "gpuledger.duckdb") == expected, f"seed {seed}"

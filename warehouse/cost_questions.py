@@ -376,6 +376,7 @@ def at_home(
                 -- Without a price of used ones: two years at the rate at which accelerators lose their value.
                 least(coalesce($resale_usd, s.usd, purchase_usd * 10 ** (-m.depreciation_per_year * 2)), purchase_usd) AS resale_usd,
                 CASE
+                    WHEN $resale_usd > purchase_usd THEN 'as told, but at most what it cost'
                     WHEN $resale_usd IS NOT NULL THEN 'as told'
                     WHEN s.usd IS NOT NULL THEN format('used ones on {}', CAST(s.priced_on AS VARCHAR))
                     WHEN purchase_usd IS NOT NULL THEN format('{:.0f} % left after two years', 100 * 10 ** (-m.depreciation_per_year * 2))

@@ -60,7 +60,7 @@ def _of(
     now: datetime, within: timedelta | None,
 ) -> Fared:  # fmt: skip
     cadence = one.source.cadence
-    promised = round((within or PROMISED[cadence]) / timedelta(hours=1))
+    promised = round((PROMISED[cadence] if within is None else within) / timedelta(hours=1))
     if run is None:
         reason = health.why_never(one.source.key_env)
         return Fared(one.name, cadence, "never", None, None, None, promised, False, 0, 0, reason)  # noqa: FBT003
