@@ -234,8 +234,8 @@ def quarantine(
 ) -> None:
     """List the collections that are withheld, why, and what decides them.
 
-    gpuledger accept ID --reason "..." lets one count, gpuledger reject ID --reason "..." keeps it out for good; both are kept on
-    record. To look at one first: gpuledger explain, or the pages in the archive.
+    With its id, accept lets one count and reject keeps it out for good; both want a --reason and are kept on record. To look at
+    one first: gpuledger explain, or the pages in the archive.
 
     Examples: gpuledger quarantine
       gpuledger quarantine vast --format json

@@ -53,6 +53,7 @@ def busy_market(market: Market) -> list[tuple[str, str, Any, str]]:
     return [
         ("aws_api", "2026-01-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "5.00")], "live"),
         ("aws_api", "2026-03-01", [offer("p5", "98.32", accelerator_count="8", region="us-east-1"), offer("p4", "4.00")], "live"),
+        ("aws_api", "2026-03-05", b"<html>log in</html>", "live"),
         ("aws_page", "2026-02-01", [offer("p5 page", "99.00", accelerator_count="8", region="us-east-1")], "archived_page"),
         ("lambda_api", "2026-01-05", many, "live"),
         ("lambda_api", "2026-01-06", many[:3], "live"),
@@ -63,6 +64,7 @@ def busy_market(market: Market) -> list[tuple[str, str, Any, str]]:
         ("vast_api", "2026-01-20", [], "live"),
         ("vast_api", "2026-01-21", [offer("51/1x", "1.60")], "live"),
         ("coreweave_api", "2026-01-02", [offer("hgx", "49.24", accelerator_count="8"), offer("hgx", "48.00", accelerator_count="8")], "fixture"),
+        ("coreweave_api", "2026-01-12", b"<html>log in</html>", "live"),
         ("coreweave_api", "2026-01-20", [offer("hgx", "40.00", accelerator_count="8")], "live"),
         ("scaleway_api", "2026-01-15", [offer("H100-SXM-1", "2.73", currency="EUR", region="fr-par")], "live"),
     ]  # fmt: skip
@@ -119,6 +121,30 @@ def test_an_incremental_build_equals_a_full_one(market: Market, seed: int) -> No
     assert step_by_step.keys() == made_anew.keys()
     for name, rows in made_anew.items():
         assert step_by_step[name] == rows, name
+
+
+@pytest.mark.slow
+def test_a_source_that_stays_broken_makes_no_build_longer(market: Market) -> None:
+    market.source("well", "lambda")
+    market.source("broken", "coreweave")
+    market.source("locked", "vultr")
+    market.says("well", "2026-03-01", [offer("a")])
+    market.says("broken", "2026-03-01", [offer("b"), offer("c"), offer("d")])
+    market.says("locked", "2026-03-01", [offer("e")], "fixture")
+    market.update()
+    built = []
+    for day in range(2, 12):
+        market.says("well", f"2026-03-{day:02}", [offer("a")])
+        market.says("broken", f"2026-03-{day:02}", b"<html>log in</html>")
+        market.says("locked", f"2026-03-{day:02}", [], outcome="skipped", reason="needs a key")
+        market.load()
+        made = market.build()
+        assert made is not None
+        built.append(made.days_built)
+    assert built == [2] * 10
+    step_by_step = market.tables()
+    market.build(full=True)
+    assert market.tables() == step_by_step
 
 
 @pytest.mark.slow

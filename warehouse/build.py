@@ -338,11 +338,16 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
     [(first,)] = connection.execute(
         """
         WITH changed AS (
-            SELECT DISTINCT
-                source, CASE WHEN source_kind = 'dataset' THEN scope ELSE 'whole' END AS series, observed_day, source_kind, is_whole
-            FROM raw.snapshots
-            WHERE load_number > $load_number
-                OR snapshot_id IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
+            SELECT
+                r.source, CASE WHEN r.source_kind = 'dataset' THEN r.scope ELSE 'whole' END AS series, r.observed_day, r.source_kind, r.is_whole,
+                -- What came in vain has a part in no day before its own: a source that is broken for a year would have each build make that year.
+                coalesce(bool_or(s.is_good), false)
+                OR bool_or(r.snapshot_id IN (SELECT snapshot_id FROM raw.snapshots WHERE load_number <= $load_number)) AS is_felt
+            FROM raw.snapshots AS r
+            LEFT JOIN staging.snapshots AS s USING (snapshot_id)
+            WHERE r.load_number > $load_number
+                OR r.snapshot_id IN (SELECT snapshot_id FROM raw.verdicts WHERE load_number > $load_number)
+            GROUP BY ALL
         ),
         -- Sources whose fixtures left before.
         long_live AS (
@@ -361,12 +366,13 @@ def _first_touched(connection: Connection, load_number: int, last_day: date) -> 
             )
             FROM changed AS c
             JOIN staging.snapshots AS s ON s.source = c.source AND s.is_good
+            WHERE c.is_felt
             GROUP BY c.source, c.series, c.observed_day, c.is_whole
             UNION ALL
             SELECT min(s.observed_day)
             FROM changed AS c
             JOIN raw.snapshots AS s ON s.source = c.source AND s.source_kind = 'fixture'
-            WHERE c.source_kind = 'live' AND c.source NOT IN (FROM long_live)
+            WHERE c.is_felt AND c.source_kind = 'live' AND c.source NOT IN (FROM long_live)
             UNION ALL
             SELECT min(day) FROM raw.exchange_rates WHERE load_number > $load_number
             UNION ALL
