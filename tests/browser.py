@@ -32,6 +32,10 @@ AS_3_AND_4 = (
 )
 
 
+class BrowserError(RuntimeError):
+    """A command was refused, or the page it was for made way for another."""
+
+
 class Browser:
     """One page at a time, at a width, with what its console said."""
 
@@ -80,7 +84,8 @@ class Browser:
         while True:
             answer = self._next_message()
             if answer.get("id") == number:
-                assert "error" not in answer, f"{method}: {answer['error']}"
+                if "error" in answer:
+                    raise BrowserError(f"{method}: {answer['error']}")
                 result: dict[str, Any] = answer["result"]
                 return result
 
