@@ -327,6 +327,7 @@ def _fill_days_to_build(connection: Connection, from_day: date | None, last_day:
             " SELECT CAST(day AS DATE) FROM generate_series(?::TIMESTAMP, ?::TIMESTAMP, INTERVAL 1 DAY) AS s(day)",
             [from_day, last_day],
         )
+    connection.execute("SET VARIABLE first_day_to_build = (SELECT min(day) FROM days_to_build)")
 
 
 def _first_touched(connection: Connection, load_number: int, last_day: date) -> date:

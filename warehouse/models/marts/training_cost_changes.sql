@@ -187,6 +187,13 @@ last_prices AS (
 
 -- Parts that never met: each is followed to its last price, then the part that does the run cheapest on that day and is priced for longer;
 -- as run, only parts that stand in for its own.
+-- A chain goes on from a last day only; of all days with all runs there would be millions.
+prices_on_last_days AS MATERIALIZED (
+    SELECT p.*
+    FROM prices AS p
+    SEMI JOIN last_prices AS l ON l.basis = p.basis AND l.last_day = p.day
+),
+
 chains AS (
     SELECT
         r.path, r.subject, r.basis, r.period, r.to_day, r.before.run AS run, r.step.accelerator AS new_accelerator, 1 AS leg,
@@ -211,7 +218,7 @@ chains AS (
             ) AS place
         FROM chains AS c
         JOIN training_hours AS h ON h.run = c.run AND h.fits IS NOT FALSE
-        JOIN prices AS f ON f.basis = c.basis AND f.day = c.end_day AND f.accelerator = h.accelerator AND f.is_cluster = (c.path <> 'as_run' AND h.nodes > 1)
+        JOIN prices_on_last_days AS f ON f.basis = c.basis AND f.day = c.end_day AND f.accelerator = h.accelerator AND f.is_cluster = (c.path <> 'as_run' AND h.nodes > 1)
         JOIN last_prices AS l
             ON l.to_day = c.to_day AND l.basis = c.basis AND l.accelerator = h.accelerator AND l.is_cluster = f.is_cluster AND l.last_day > c.end_day
         WHERE c.end_day < c.to_day

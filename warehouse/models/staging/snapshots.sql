@@ -24,23 +24,40 @@
 --   verdict: accepted or withheld; null where there was nothing to judge.
 --   verdict_reason: Why it is withheld.
 --   is_good: Its offers count: accepted, no fixture of a source that has a good live snapshot, and not taken in again from its dataset since.
-WITH latest AS (
-    SELECT *, min(load_number) OVER (PARTITION BY snapshot_id) AS first_load_number
+WITH loads AS (
+    SELECT snapshot_id, min(load_number) AS first_load_number, max(load_number) AS load_number
     FROM raw.snapshots
-    QUALIFY row_number() OVER (PARTITION BY snapshot_id ORDER BY load_number DESC) = 1
+    GROUP BY snapshot_id
 ),
 
 -- A person's verdict stands over the rule's.
 verdicts AS (
-    SELECT snapshot_id, verdict, reason AS verdict_reason
+    SELECT snapshot_id, arg_max({'verdict': verdict, 'reason': reason}, (decided_by <> 'rule', load_number)) AS said
     FROM raw.verdicts
-    QUALIFY row_number() OVER (PARTITION BY snapshot_id ORDER BY decided_by <> 'rule' DESC, load_number DESC) = 1
+    GROUP BY snapshot_id
 ),
 
-judged AS (
-    SELECT *, status IN ('ok', 'partial') AND coalesce(verdict = 'accepted', FALSE) AS is_accepted
-    FROM latest
-    LEFT JOIN verdicts USING (snapshot_id)
+judged AS MATERIALIZED (
+    SELECT
+        r.*, l.first_load_number, v.said.verdict AS verdict, v.said.reason AS verdict_reason,
+        r.status IN ('ok', 'partial') AND coalesce(v.said.verdict = 'accepted', FALSE) AS is_accepted
+    FROM raw.snapshots AS r
+    JOIN loads AS l USING (snapshot_id, load_number)
+    LEFT JOIN verdicts AS v USING (snapshot_id)
+),
+
+live AS (
+    SELECT DISTINCT source
+    FROM judged
+    WHERE is_accepted AND source_kind = 'live'
+),
+
+-- A dataset or curated list that tells a moment otherwise than it did is corrected: its last word counts.
+last_words AS (
+    SELECT arg_max(snapshot_id, (first_load_number, snapshot_id)) AS snapshot_id
+    FROM judged
+    WHERE is_accepted AND source_kind IN ('dataset', 'curated')
+    GROUP BY source, source_kind, scope, observed_at, CASE WHEN source_kind = 'dataset' THEN urls END
 )
 
 SELECT
@@ -65,11 +82,8 @@ SELECT
     verdict,
     verdict_reason,
     is_accepted AND CASE
-        WHEN source_kind = 'fixture' THEN NOT bool_or(is_accepted AND source_kind = 'live') OVER (PARTITION BY source)
-        -- A dataset or curated list that tells a moment otherwise than it did is corrected: its last word counts.
-        WHEN source_kind IN ('dataset', 'curated') THEN snapshot_id = arg_max(snapshot_id, (first_load_number, snapshot_id)) FILTER (is_accepted) OVER (
-            PARTITION BY source, source_kind, scope, observed_at, CASE WHEN source_kind = 'dataset' THEN urls END
-        )
+        WHEN source_kind = 'fixture' THEN source NOT IN (FROM live)
+        WHEN source_kind IN ('dataset', 'curated') THEN snapshot_id IN (FROM last_words)
         ELSE TRUE
     END AS is_good
 FROM judged
