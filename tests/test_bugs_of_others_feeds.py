@@ -165,6 +165,7 @@ def test_an_answer_as_long_as_a_page_is_marked_unless_it_says_how_many_there_are
     assert bool(told) == is_marked
 
 
+@pytest.mark.slow
 def test_a_maybe_truncated_answer_says_so_where_people_look(told: Ask) -> None:
     mark = "maybe truncated: exactly 64 records, and no word of how many there are"
     assert told("SELECT status, offers, reason FROM provider_coverage WHERE source = 'edge'") == [("ok", 64, mark)]

@@ -287,6 +287,7 @@ def test_same_quality(ledger: Path) -> None:
     assert run == min(rows, key=lambda row: row["cost_usd_mid"])["run"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "unit"),
     [(["--currency", "EUR"], "eur"), (["--real", "2024"], "usd_of_2024"), (["--project", "1.5"], "usd")],

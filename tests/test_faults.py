@@ -78,6 +78,7 @@ def test_a_file_of_something_else_is_named_and_left_as_it_is(market: Market) -> 
     completes(market)
 
 
+@pytest.mark.slow
 def test_a_newer_schema_is_left_to_newer_programs(market: Market) -> None:
     with duckdb.connect(str(database.working_file())) as connection:
         connection.execute("INSERT INTO schema_version VALUES (999, now(), '0999_later.sql')")
@@ -104,6 +105,7 @@ def test_a_damaged_file_is_one_line_and_the_archive_makes_it_anew(market: Market
     completes(market)
 
 
+@pytest.mark.slow
 def test_a_damaged_log_costs_nothing(market: Market) -> None:
     """DuckDB leaves a log aside that is none; what it held is loaded from the archive again."""
     file = database.working_file()

@@ -70,7 +70,7 @@ def busy_market(market: Market) -> list[tuple[str, str, Any, str]]:
     ]  # fmt: skip
 
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
+SEEDS = range(8)
 
 
 @pytest.mark.slow
@@ -106,6 +106,7 @@ def test_any_order_of_loading_gives_the_same_warehouse(
     assert found[0][1] == found[1][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_an_incremental_build_equals_a_full_one(market: Market, seed: int) -> None:
     said = busy_market(market)
@@ -192,6 +193,7 @@ def test_a_count_far_from_the_last_is_withheld_until_three_agree(market: Market)
     assert medians(market) == {"2026-03-01": 2.0, "2026-03-02": 2.0, "2026-03-03": 2.0, "2026-03-04": 2.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", ["8", "100", "0.00136986"])
 def test_a_change_of_unit_is_withheld_and_never_accepted_by_itself(market: Market, factor: str) -> None:
     market.source("one")

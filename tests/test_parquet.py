@@ -55,6 +55,7 @@ def count(table: str, folder: Path | None = None) -> int:
     return int(rows)
 
 
+@pytest.mark.slow
 def test_every_mart_is_there_with_all_its_rows(market: Market) -> None:
     tables = {name.partition("/")[0] for name in files()}
     assert tables >= {

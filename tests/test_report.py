@@ -567,6 +567,7 @@ def test_what_is_no_report_is_left_alone(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file.txt", "link", "mine"]
 
 
+@pytest.mark.slow
 def test_a_neighbour_s_like_name_is_left_alone(written: Path, tmp_path: Path) -> None:
     (tmp_path / ".site-notes").mkdir()
     (tmp_path / "site").mkdir()

@@ -136,6 +136,7 @@ for line in (
 """
 
 
+@pytest.mark.slow
 def test_only_flows_import_prefect(tmp_path: Path) -> None:
     """Importing it takes longer than most commands may take in all."""
     command = [sys.executable, "-c", COMMANDS]

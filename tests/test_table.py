@@ -98,6 +98,7 @@ def at_a_terminal(*arguments: str, data: Path, columns: int = 80, **more: str) -
     return seen.decode().replace("\r\n", "\n").splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
