@@ -171,17 +171,23 @@ class Archive:
         root = self.root / "snapshots"
         folders = [root / source] if source else sorted(root.iterdir()) if root.is_dir() else []
         for folder in folders:
-            for path in sorted(folder.glob("*.json")):
-                yield _from_json(path)
+            for name in _manifest_names(folder):
+                yield _from_json(folder / name)
 
-    def stored_ids(self) -> dict[str, Path]:
-        """Snapshot id to manifest file, from the file names alone, so that finding what is new opens nothing old."""
-        return {path.stem.rpartition("-")[2]: path for path in sorted((self.root / "snapshots").glob("*/*.json"))}
+    def stored_ids(self, known: Collection[str] = ()) -> dict[str, Path]:
+        """Snapshot id to manifest file of all but those ``known``, from the file names alone: finding what is new opens nothing old."""
+        root = self.root / "snapshots"
+        return {
+            stored: folder / name
+            for folder in (sorted(root.iterdir()) if root.is_dir() else [])
+            for name in _manifest_names(folder)
+            if (stored := name.removesuffix(".json").rpartition("-")[2]) not in known
+        }
 
     def newest_at(self, source: str) -> datetime | None:
         """When a source was last collected, whatever came of it, from the file names alone; fixtures count as well."""
-        stamps = [path.stem.rpartition("-")[0] for path in (self.root / "snapshots" / source).glob("*.json")]
-        return datetime.strptime(max(stamps), STAMP).replace(tzinfo=UTC) if stamps else None
+        names = _manifest_names(self.root / "snapshots" / source)
+        return datetime.strptime(names[-1].rpartition("-")[0], STAMP).replace(tzinfo=UTC) if names else None
 
     def manifest(self, path: Path) -> Manifest:
         """The manifest kept in one file."""
@@ -192,9 +198,10 @@ class Archive:
 
         What it is needed for (how often to ask, and what has changed) can do without, and must not hold up a collection.
         """
-        for path in sorted((self.root / "snapshots" / source).glob("*.json"), reverse=True)[:LOOKED_BACK]:
+        folder = self.root / "snapshots" / source
+        for name in _manifest_names(folder)[: -LOOKED_BACK - 1 : -1]:
             with contextlib.suppress(ArchiveError):
-                found = _from_json(path)
+                found = _from_json(folder / name)
                 if found.source_kind == "live" and (not collected or found.outcome == "collected"):
                     return found
         return None
@@ -244,6 +251,14 @@ class Archive:
     def _manifest_path(self, manifest: Manifest) -> Path:
         stamp = manifest.observed_at.strftime(STAMP)
         return self.root / "snapshots" / manifest.source / f"{stamp}-{manifest.snapshot_id}.json"
+
+
+def _manifest_names(folder: Path) -> list[str]:
+    """Names of the manifests in a source's folder, oldest first; names alone, since a Path of each file costs more every day."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".json"))  # noqa: PTH208
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _write_whole(path: Path, content: bytes) -> None:

@@ -207,6 +207,24 @@ def test_a_change_of_unit_is_withheld_and_never_accepted_by_itself(market: Marke
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("factor", "currency"), [("730", "USD"), ("0.01", "USD"), ("8", "USD"), ("1", "EUR")])
+def test_prices_that_go_on_moving_in_another_unit_stay_withheld(market: Market, factor: str, currency: str) -> None:
+    market.source("one")
+    chance = random.Random(1)
+    prices = {f"s{i:02}": Decimal("1.10") + i for i in range(20)}
+    true = [offer(sku, price) for sku, price in prices.items()]
+    market.says("one", "2026-03-01", true)
+    for day in range(2, 29):
+        for sku in chance.sample(sorted(prices), 4 if day > 2 else 0):
+            prices[sku] = round(prices[sku] * Decimal(chance.choice(["0.7", "0.93", "1.06", "1.4"])), 4)
+        true = [offer(sku, price) for sku, price in prices.items()]
+        other = [one | {"price": str(Decimal(one["price"]) * Decimal(factor)), "currency": currency} for one in true]
+        market.says("one", f"2026-03-{day:02}", other)
+    market.says("one", "2026-03-29", true)
+    assert [one.status for one in market.update()] == ["ok", *["withheld"] * 27, "ok"]
+
+
+@pytest.mark.slow
 def test_a_person_overrides_a_verdict_and_it_is_on_record(market: Market) -> None:
     market.source("one")
     market.says("one", "2026-03-01", [offer(f"s{i}") for i in range(40)])

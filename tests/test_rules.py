@@ -475,6 +475,19 @@ WITHHELD: dict[str, list[list[dict[str, Any]]]] = {
         [one | {"price": str(Decimal(one["price"]) / int(one["accelerator_count"]))} for one in NODES],
     ],
     "by-a-rate": [MANY, [one | {"currency": "EUR"} for one in MANY]],
+    # From day to day most stay, until few are eight times what they were.
+    "unit-stays": [
+        MANY,
+        moved(MANY, 8),
+        [*moved(MANY[:4], 4), *moved(MANY[4:8], 13.6), *moved(MANY[8:], 8)],
+        [
+            *moved(MANY[:4], 4),
+            *moved(MANY[4:8], 13.6),
+            *moved(MANY[8:12], 4),
+            *moved(MANY[12:16], 13.6),
+            *moved(MANY[16:], 8),
+        ],
+    ],
 }
 
 

@@ -11,8 +11,10 @@ from datetime import date
 
 from warehouse.database import Connection
 
-# A factor as large as this is no change of prices, if more than half of them share it.
-LARGE_FACTOR, MOST = 3.0, 0.5
+CHANGE_OF_UNIT = "a change of unit"
+# A factor as large as this is no change of prices, if more than half of them share it; roughly, since prices go on moving
+# while a list in another unit is withheld.
+LARGE_FACTOR, MOST, ROUGHLY_ALIKE = 3.0, 0.5, 0.25
 # A smaller one is none either, if nearly all share it: everything doubled or halved.
 SMALL_FACTOR, NEARLY_ALL, NEARLY_ALL_OF = 1.9, 0.9, 5
 ALIKE = 0.02
@@ -44,34 +46,56 @@ class _Move:
 
 
 def unit_moved(connection: Connection, now: Reading, then: Reading) -> str:
-    """Why the two cannot be in one unit; empty where nothing says so."""
-    offers = _offers(connection, now)
-    moves = _moves(connection, now, then, _OFFERS)
-    if len(moves) < max(FEWEST_MATCHES, MATCHED_SHARE * offers):
-        moves = _moves(connection, now, then, _ACCELERATORS)
-    if not moves or offers < FEWEST_MATCHES:
+    """Why the two cannot be in one unit, in words that end in CHANGE_OF_UNIT; empty where nothing says so."""
+    moves = _matched(connection, now, then)
+    if not moves:
         return ""
-    return _by_one_factor(moves) or _by_counts(moves) or _by_a_rate(connection, moves, now.day)
+    told = _by_one_factor(moves) or _by_counts(moves) or _by_a_rate(connection, moves, now.day)
+    return f"{told}: {CHANGE_OF_UNIT}" if told else ""
+
+
+def unit_stayed(connection: Connection, now: Reading, then: Reading) -> bool:
+    """Whether most prices are still those of the other reading, which are then in one unit."""
+    moves = _matched(connection, now, then)
+    return sum(abs(move.factor - 1) <= ALIKE for move in moves) > MOST * len(moves)
+
+
+def _matched(connection: Connection, now: Reading, then: Reading) -> list[_Move]:
+    """How prices moved; nothing where there are too few to say."""
+    offers = _offers(connection, now)
+    if offers < FEWEST_MATCHES:
+        return []
+    moves = _moves(connection, now, then, _OFFERS)
+    return (
+        moves
+        if len(moves) >= max(FEWEST_MATCHES, MATCHED_SHARE * offers)
+        else _moves(connection, now, then, _ACCELERATORS)
+    )
 
 
 def _by_one_factor(moves: Sequence[_Move]) -> str:
     factor = statistics.median(move.factor for move in moves)
-    alike = sum(abs(move.factor / factor - 1) <= ALIKE for move in moves)
     size = max(factor, 1 / factor)
+    tolerance = ROUGHLY_ALIKE if size >= LARGE_FACTOR else ALIKE
+    alike = sum(abs(move.factor / factor - 1) <= tolerance for move in moves)
     is_large = size >= LARGE_FACTOR and alike > MOST * len(moves)
     is_shared = size >= SMALL_FACTOR and alike >= NEARLY_ALL * len(moves) and len(moves) >= NEARLY_ALL_OF
     if not (is_large or is_shared):
         return ""
-    return f"{alike} of {len(moves)} prices moved by the same factor {factor:.4g}: a change of unit"
+    return f"{alike} of {len(moves)} prices moved by the same factor {factor:.4g}"
 
 
 def _by_counts(moves: Sequence[_Move]) -> str:
     """Per machine against per accelerator: each price moves by its own number of accelerators."""
     several = [move for move in moves if move.accelerator_count >= 2]
     for way in (1, -1):
-        alike = sum(abs(move.factor / move.accelerator_count**way - 1) <= ALIKE for move in several)
+        alike = sum(
+            abs(move.factor / move.accelerator_count**way - 1)
+            <= (ROUGHLY_ALIKE if move.accelerator_count >= LARGE_FACTOR else ALIKE)
+            for move in several
+        )
         if alike >= FEWEST_MATCHES and alike > MOST * len(several):
-            return f"{alike} of {len(several)} prices moved by their number of accelerators: a change of unit"
+            return f"{alike} of {len(several)} prices moved by their number of accelerators"
     return ""
 
 
@@ -87,7 +111,7 @@ def _by_a_rate(connection: Connection, moves: Sequence[_Move], day: date) -> str
             span = (least * (1 - RATE_TOLERANCE), most * (1 + RATE_TOLERANCE))
             alike = sum(span[0] <= move.factor <= span[1] for move in moves)
             if alike >= NEARLY_ALL * len(moves):
-                return f"{alike} of {len(moves)} prices moved by the {currency}/USD rate: a change of unit"
+                return f"{alike} of {len(moves)} prices moved by the {currency}/USD rate"
     return ""
 
 

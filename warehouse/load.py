@@ -88,7 +88,7 @@ def load_new(
     ``progress`` is told how many are done of how many. Raises ArchiveError when the archive can't be read.
     """
     known = {row[0] for row in connection.execute("SELECT DISTINCT snapshot_id FROM raw.snapshots").fetchall()}
-    paths = [path for stored, path in archive.stored_ids().items() if stored not in known]
+    paths = archive.stored_ids(known).values()
     # Of two words of a dataset on one moment the one archived last is the last to load, and holds.
     new = [archive.manifest(path) for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns)]
     new.sort(key=lambda manifest: manifest.observed_at)

@@ -55,12 +55,16 @@ class _Before:
     accepted: _Snapshot | None = None
     """The last accepted one."""
     accepted_whole: _Snapshot | None = None
+    in_another_unit: _Snapshot | None = None
+    """The last one withheld as a change of unit, if none was accepted since."""
     whole: list[_Snapshot] = field(default_factory=list)
     """Every whole one, accepted or not."""
 
-    def add(self, one: _Snapshot, verdict: str | None) -> None:
+    def add(self, one: _Snapshot, verdict: str | None, reason: str | None) -> None:
         if verdict == "accepted" and one.offers and one.source_kind in TELLING_KINDS:
-            self.accepted = one
+            self.accepted, self.in_another_unit = one, None
+        elif verdict == "withheld" and (reason or "").endswith(drift.CHANGE_OF_UNIT):
+            self.in_another_unit = one
         if one.is_whole:
             self.whole.append(one)
             if verdict == "accepted":
@@ -107,7 +111,7 @@ def _decide_source(connection: Connection, source: str, first: datetime, load_nu
             verdict, reason = _judge(connection, source, one, before)
             if (verdict, reason) != (one.verdict, one.verdict_reason):
                 _record(connection, one.snapshot_id, verdict, reason, RULE, load_number)
-        before.add(one, verdict)
+        before.add(one, verdict, reason)
 
 
 def _judge(connection: Connection, source: str, one: _Snapshot, before: _Before) -> tuple[str, str]:
@@ -119,6 +123,13 @@ def _judge(connection: Connection, source: str, one: _Snapshot, before: _Before)
     if one.source_kind in {"live", "archived_page"}:
         if before.accepted and (fault := drift.unit_moved(connection, one.reading, before.accepted.reading)):
             return "withheld", fault
+        # Prices go on moving, so that in time no factor can be told any more.
+        held = before.in_another_unit
+        if held and drift.unit_stayed(connection, one.reading, held.reading):
+            return (
+                "withheld",
+                f"most prices are still those of {held.observed_at:%Y-%m-%d %H:%M}: {drift.CHANGE_OF_UNIT}",
+            )
         if one.is_whole and before.accepted_whole:
             fault = _fell_away(connection, one, before.accepted_whole)
             if fault and not _consistent(connection, [*before.whole, one]):
