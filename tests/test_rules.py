@@ -80,6 +80,7 @@ FILES_WITH_REASONS = (
 # Texts that name something or belong to the one before them, and do not say why a price is none.
 NOT_A_RULE = (
     " within 45 days",
+    "a change of unit",
     "no source {name!r}",
     "form factor",
     "maybe truncated",
