@@ -185,8 +185,6 @@ last_prices AS (
     GROUP BY e.to_day, p.basis, p.accelerator, p.is_cluster
 ),
 
--- Parts that never met: each is followed to its last price, then the part that does the run cheapest on that day and is priced for longer;
--- as run, only parts that stand in for its own.
 -- A chain goes on from a last day only; of all days with all runs there would be millions.
 prices_on_last_days AS MATERIALIZED (
     SELECT p.*
@@ -194,6 +192,8 @@ prices_on_last_days AS MATERIALIZED (
     SEMI JOIN last_prices AS l ON l.basis = p.basis AND l.last_day = p.day
 ),
 
+-- Parts that never met: each is followed to its last price, then the part that does the run cheapest on that day and is priced for longer;
+-- as run, only parts that stand in for its own.
 chains AS (
     SELECT
         r.path, r.subject, r.basis, r.period, r.to_day, r.before.run AS run, r.step.accelerator AS new_accelerator, 1 AS leg,
