@@ -206,6 +206,15 @@ def test_a_change_of_unit_is_withheld_and_never_accepted_by_itself(market: Marke
     assert "change of unit" in outcomes[-1].reason
 
 
+def test_another_unit_shows_though_every_price_moved_meanwhile(market: Market) -> None:
+    market.source("one")
+    market.says("one", "2026-03-01", [offer(f"s{i}", Decimal("1.10") + i) for i in range(10)])
+    since = [Decimal(100 + 3 * (i - 5)) / 100 for i in range(10)]  # 15 % down to 12 % up
+    market.says("one", "2026-05-01", [offer(f"s{i}", (Decimal("1.10") + i) * since[i]) for i in range(10)])
+    market.says("one", "2026-07-01", [offer(f"s{i}", (Decimal("1.10") + i) * 730 / since[i]) for i in range(10)])
+    assert [one.status for one in market.load()] == ["ok", "ok", "withheld"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("factor", "currency"), [("730", "USD"), ("0.01", "USD"), ("8", "USD"), ("1", "EUR")])
 def test_prices_that_go_on_moving_in_another_unit_stay_withheld(market: Market, factor: str, currency: str) -> None:

@@ -89,11 +89,7 @@ def _by_counts(moves: Sequence[_Move]) -> str:
     """Per machine against per accelerator: each price moves by its own number of accelerators."""
     several = [move for move in moves if move.accelerator_count >= 2]
     for way in (1, -1):
-        alike = sum(
-            abs(move.factor / move.accelerator_count**way - 1)
-            <= (ROUGHLY_ALIKE if move.accelerator_count >= LARGE_FACTOR else ALIKE)
-            for move in several
-        )
+        alike = sum(abs(move.factor / move.accelerator_count**way - 1) <= ALIKE for move in several)
         if alike >= FEWEST_MATCHES and alike > MOST * len(several):
             return f"{alike} of {len(several)} prices moved by their number of accelerators"
     return ""
